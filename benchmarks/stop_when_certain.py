@@ -15,8 +15,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from compass.grading.certain import LOOK, level_probability
-from compass.grading.grade import threshold_level
+from compass.grading.levels import LOOK, level_probability, threshold_level
 from compass.settings import Grade
 
 ROLLOUTS = 64

@@ -1,6 +1,6 @@
 """The cards that stages write with the models they train: what a model was made of, how, and what was seen.
 
-A card changes no weights, so no stage depends on this file (`stages/_deps.py`). `compass/report/model_card.py` adds the scores.
+A card changes no weights, so no stage depends on this file (`stages/_deps.py`). `compass/report/scored_cards.py` adds the scores.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ import ast
 import re
 import sys
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -110,9 +111,21 @@ def _used(script: str, root: Path) -> set[str]:
 
 def _imported(path: str, root: Path) -> set[str]:
     """The project's files that a file imports, at its top, inside functions, or by a name in a string."""
-    package = Path(path).parent
+    names = _named_modules((root / path).read_text(encoding="utf-8"), Path(path).parent)
+    imported = set()
+    for name in (name for name in names if name.split(".")[0] in ("compass", "stages")):
+        place = Path(*name.split("."))
+        for module in (place, *place.parents):  # importing a module imports the packages it is in
+            candidates = (module.with_suffix(".py"), module / "__init__.py") if module.name else ()
+            imported |= {str(file) for file in candidates if (root / file).is_file()}
+    return imported
+
+
+@cache  # most stages share most files
+def _named_modules(code: str, package: Path) -> set[str]:
+    """The dotted names of what a module in a package may import, and of what it imports them from."""
     names = set()
-    for node in ast.walk(ast.parse((root / path).read_text(encoding="utf-8"))):
+    for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -121,13 +134,7 @@ def _imported(path: str, root: Path) -> set[str]:
             names |= {module} | {f"{module}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and (match := _NAMED.fullmatch(node.value)):
             names.add(match[1])
-    imported = set()
-    for name in (name for name in names if name.split(".")[0] in ("compass", "stages")):
-        place = Path(*name.split("."))
-        for module in (place, *place.parents):  # importing a module imports the packages it is in
-            candidates = (module.with_suffix(".py"), module / "__init__.py") if module.name else ()
-            imported |= {str(file) for file in candidates if (root / file).is_file()}
-    return imported
+    return names
 
 
 def write_deps(text: str, root: Path, *, warm_start: bool = False, filters: Sequence[str] = ()) -> str:

@@ -256,8 +256,10 @@ def judge_response(question: Question, response: Response) -> dict[str, Any]:
 
 
 def _lines(fact: dict[str, Any]) -> Iterator[str]:
+    from compass.sampling.response import CUT_OFF
+
     yield fact["response"].strip() or "(an empty response)"
-    cut = ", cut off at --max-tokens" if fact["finish_reason"] == "length" else ""
+    cut = ", cut off at --max-tokens" if fact["finish_reason"] == CUT_OFF else ""
     answer, lenient = fact["answer"], fact["answer_lenient"]
     read = "no answer" if answer is None else f"answer: {answer}"
     if lenient not in (answer, None):

@@ -21,7 +21,7 @@ from compass.evaluation.accuracy import (
     reported_k,
 )
 from compass.golds import gold_of
-from compass.sampling.response import PROMPT_TOO_LONG
+from compass.sampling.response import CUT_OFF, PROMPT_TOO_LONG
 from compass.sampling.score import NO_ANSWER
 from compass.verifier import judge_many, same_answer
 
@@ -212,7 +212,7 @@ def _shares_of_responses(drawn: pa.Table) -> dict[str, float]:
     leaned = [bool(names) for names, right in _rows(drawn, "leniencies", "correct") if right]
     return {
         "length": mean(drawn.column("tokens").to_pylist()),
-        "truncated": mean([reason == "length" for reason in drawn.column("finish_reason").to_pylist()]),
+        "truncated": mean([reason == CUT_OFF for reason in drawn.column("finish_reason").to_pylist()]),
         "boxed": mean(drawn.column("boxed").to_pylist()),
         "unanswered": mean([lenient is None for _, lenient in answers]),
         "unextracted": mean([outcome == NO_ANSWER and lenient is not None for outcome, lenient in answers]),

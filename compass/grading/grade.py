@@ -1,11 +1,6 @@
 """Grade problems: sample rollouts, score them, fill in solve rate and level 1 (easy) to 5 (hard).
 
-A solve rate is the share of a problem's samples that are right (report, section 4.2). Two rules make levels of solve rates.
-`thresholds`: by the solve rate alone, so that a level means the same in every dataset. `quantiles`: five levels of about
-equal size by rank, so that every level has problems however strong the grader is. A few rollouts give few distinct solve rates;
-within one solve rate quantiles rank the problem with the longer mean response as harder, and problems that agree in both by id.
-A third rule, `operations`, takes the arithmetic operations of the published solution: after a supervised start on similar problems a
-solve rate says what the policy remembers, and the number of steps what is hard.
+A solve rate is the share of a problem's samples that are right (report, section 4.2); `compass.grading.levels` makes levels of them.
 
 Not every problem is sent to the grader: none whose gold the verifier cannot read, for no response would be right, and with
 `doubtful: drop` none that curation doubts. With `stop_when_certain` a problem has no more rollouts than its level needs.
@@ -16,7 +11,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +18,7 @@ import pyarrow as pa
 
 from compass.evaluation.accuracy import accuracy_interval
 from compass.golds import golds
-from compass.grading.certain import LOOK, level_probability
-from compass.operations import count_operations
+from compass.grading.levels import LOOK, SolveRate, assign_levels, level_probability
 from compass.parallel import in_processes
 from compass.records import RecordError, with_column
 from compass.sampling.engines import choose_engine, find_source
@@ -42,15 +35,6 @@ ROLLOUTS = pa.schema([field for name in COLUMNS for field in (*RESPONSES, *SCORE
 
 FEW = 2_000
 """Fewer rollouts than this are scored before other processes could start."""
-
-
-@dataclass(frozen=True)
-class SolveRate:
-    """One problem's rollouts: how many, the share that is right, and their mean length in tokens."""
-
-    rollouts: int
-    rate: float
-    mean_tokens: float
 
 
 class Tally:
@@ -109,44 +93,6 @@ class Tally:
             "unanswered": self._unanswered / rollouts if rollouts else None,
             "leaned": {name: self._leaned[name] / right for name in sorted(self._leaned)},
         }
-
-
-HARDEST = 5
-"""The highest level; 1 is the easiest."""
-
-
-def assign_levels(
-    rates: Mapping[str, SolveRate], settings: Grade, solutions: Mapping[str, str | None]
-) -> dict[str, int]:
-    """Level by problem id, by the rule that `settings.levels` names.
-
-    Args:
-        rates: solve rates by problem id.
-        settings: the rule, and thresholds.
-        solutions: the problems' published solutions, which `operations` counts in; a problem without an operation has no level.
-    """
-    if settings.levels == "operations":
-        operations = {name: count_operations(solutions[name] or "") for name in rates}
-        return {name: min(count, HARDEST) for name, count in operations.items() if count}
-    if settings.levels == "thresholds":
-        return {name: threshold_level(rate.rate, settings.thresholds) for name, rate in rates.items()}
-    return quantile_levels(rates)
-
-
-def threshold_level(rate: float, thresholds: Sequence[float]) -> int:
-    """1 plus the number of `thresholds` that `rate` does not reach.
-
-    Args:
-        rate: solve rate, 0..1.
-        thresholds: the lowest solve rates of levels 1, 2, 3 and 4, falling.
-    """
-    return 1 + sum(rate < threshold for threshold in thresholds)
-
-
-def quantile_levels(rates: Mapping[str, SolveRate]) -> dict[str, int]:
-    """Five levels whose sizes differ by one problem at most, the highest solve rates in level 1."""
-    ranked = sorted(rates, key=lambda name: (-rates[name].rate, rates[name].mean_tokens, name))
-    return {name: 1 + rank * HARDEST // len(ranked) for rank, name in enumerate(ranked)}
 
 
 def choose_problems(records: pa.Table, settings: Grade, *, seed: int) -> list[str]:

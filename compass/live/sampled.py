@@ -24,7 +24,7 @@ from compass.live.responses import LONGEST
 from compass.page.blocks import Block, Note, Responses, Table, figures, format_number, format_share, response
 from compass.report.printable import shorten
 from compass.runs.pipeline import Stage
-from compass.sampling.response import NOT_SAMPLED, UNFINISHED
+from compass.sampling.response import CUT_OFF, NOT_SAMPLED, UNFINISHED
 from compass.settings import Settings
 from compass.verifier import Gold, Judgement, judge
 
@@ -104,7 +104,7 @@ class Scorer:
                 shorten(row["response"] or "", LONGEST),
                 right=judged.equal if judged else None,
                 answer=judged.answer if judged else None,
-                facts=[f"{row['tokens']:,} tokens", "cut off" if row["finish_reason"] == "length" else None],
+                facts=[f"{row['tokens']:,} tokens", "cut off" if row["finish_reason"] == CUT_OFF else None],
             )
             about = " · ".join(filter(None, (about, row["id"])))
             problems.append(
@@ -187,6 +187,6 @@ def _read_part(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         "finished": ended.num_rows,
         "tokens": pc.sum(ended.column("tokens")).as_py() or 0,
         "seconds": pc.sum(ended.column("seconds")).as_py() or 0.0,
-        "cut_off": pc.sum(pc.equal(reasons, "length")).as_py() or 0,
+        "cut_off": pc.sum(pc.equal(reasons, CUT_OFF)).as_py() or 0,
     }
     return counts, sampled.slice(max(0, sampled.num_rows - AT_ONCE)).to_pylist()

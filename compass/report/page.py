@@ -11,8 +11,8 @@ from compass.files import write_text
 from compass.page.blocks import Code, Section
 from compass.page.html import document, links_html, sections_html
 from compass.page.markdown import write_markdown
-from compass.report.model_card import write_model_cards
 from compass.report.run import Run
+from compass.report.scored_cards import write_model_cards
 from compass.report.sections import report_sections
 from compass.report.viewer import SCRIPT, kept_steps, viewer
 

@@ -12,6 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from compass.sampling.response import CUT_OFF
+
 COUNTED = ["model", "benchmark", "id", "greedy", "correct", "correct_lenient", "finish_reason"]
 """The columns of samples that are counted."""
 
@@ -118,7 +120,7 @@ def shares_by_benchmark(items: list[Item], models: list[str]) -> dict[str, dict[
 
 def _counts(samples: pa.Table) -> list[dict[str, Any]]:
     table = samples.select(["benchmark", "id", "model", "greedy", "correct", "correct_lenient"])
-    table = table.append_column("cut_off", pc.equal(samples["finish_reason"], "length"))
+    table = table.append_column("cut_off", pc.equal(samples["finish_reason"], CUT_OFF))
     grouped = table.group_by(["benchmark", "id", "model", "greedy"], use_threads=False).aggregate(
         [("correct", "sum"), ("correct", "count"), ("correct_lenient", "sum"), ("cut_off", "sum")]
     )

@@ -39,7 +39,7 @@ from verl.workers.rollout.replica import TokenOutput
 from verl.workers.rollout.vllm_rollout.vllm_async_server import vLLMHttpServer, vLLMReplica
 from vllm.sampling_params import RequestOutputKind
 
-from compass.rl.advantage import GREEDY_BASELINE, REWARD
+from compass.rl.estimators import GREEDY_BASELINE, REWARD
 from compass.rl.reproducible import BEFORE, response_seed
 from compass.verifier import warm
 

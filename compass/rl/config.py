@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from compass.prompts.registry import find_prompt
-from compass.rl.advantage import advantage_overrides, critic_overrides
 from compass.rl.checkpoint import VALIDATION_SAMPLES
 from compass.rl.correction import BYPASS_COPY, correction_overrides
 from compass.rl.device import device_overrides
+from compass.rl.estimators import advantage_overrides, critic_overrides
 from compass.rl.export import read_beginning
 from compass.settings import RlStage
 from compass.settings.advantage import GROUP_BASED

@@ -34,7 +34,7 @@ from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
 from verl.utils.config import omega_conf_to_dataclass
 from verl.utils.debug import marked_timer
 
-from compass.rl import advantage, one_update
+from compass.rl import estimators, one_update
 from compass.rl.correction import compare_responses
 from compass.rl.guards.findings import Findings
 from compass.rl.guards.step_guards import STEP_GUARDS, Facts, StepGuard
@@ -246,11 +246,11 @@ class StageTrainer(PPOTrainerSync):
 
     def _compute_advantage(self, batch: Any, metrics: dict) -> Any:
         self._begin_phase("advantages")
-        if self.config.algorithm.adv_estimator == advantage.GREEDY_BASELINE:
-            fields = fetch_fields(batch.keys, batch.partition_id, ("uid", advantage.REWARD))
-            greedy = {str(one["uid"]): float(one[advantage.REWARD]) for one in fields.values()}
-            advantage.BASELINE.set_rewards(greedy)
-            metrics[advantage.METRIC] = float(np.mean(list(greedy.values())))
+        if self.config.algorithm.adv_estimator == estimators.GREEDY_BASELINE:
+            fields = fetch_fields(batch.keys, batch.partition_id, ("uid", estimators.REWARD))
+            greedy = {str(one["uid"]): float(one[estimators.REWARD]) for one in fields.values()}
+            estimators.BASELINE.set_rewards(greedy)
+            metrics[estimators.METRIC] = float(np.mean(list(greedy.values())))
         return super()._compute_advantage(batch, metrics)
 
     def _compute_values(self, batch: Any, metrics: dict) -> Any:

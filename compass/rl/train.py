@@ -47,8 +47,8 @@ def main(path: str) -> None:
             from verl.trainer.ppo.v1.trainer_base import TRAINER_REGISTRY
             from verl.workers.rollout.replica import RolloutReplicaRegistry
 
-            from compass.rl.advantage import register_estimators
             from compass.rl.agent_loop import GroupReplica
+            from compass.rl.estimators import register_estimators
             from compass.rl.stage_trainer import StageTrainer
 
             register_estimators()

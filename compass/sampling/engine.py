@@ -38,7 +38,7 @@ from typing import Any
 from compass import environment
 from compass.prompts.registry import find_prompt
 from compass.sampling.model_source import Model, SamplingError
-from compass.sampling.response import PROMPT_TOO_LONG, UNFINISHED, Response, Wanted
+from compass.sampling.response import CUT_OFF, PROMPT_TOO_LONG, UNFINISHED, Response, Wanted
 from compass.settings import Sampling
 
 CPU_BATCHED_TOKENS = 8192
@@ -239,7 +239,7 @@ class Engine:
         return refused
 
     def _response(self, one: Wanted, tokens: list[int], reason: str) -> Response:
-        if reason == "length" and len(tokens) < self.sampling.max_tokens and not self._stops(tokens):
+        if reason == CUT_OFF and len(tokens) < self.sampling.max_tokens and not self._stops(tokens):
             return Response(one, len(tokens), UNFINISHED, "", tuple(tokens))
         # Decoding whole responses at the end is cheaper than vLLM's token by token.
         text = self._tokenizer.decode(tokens, skip_special_tokens=True)

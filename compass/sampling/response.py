@@ -8,6 +8,9 @@ from functools import lru_cache
 
 import pyarrow as pa
 
+CUT_OFF = "length"
+"""Finish reason of a response that `max_tokens` ended."""
+
 PROMPT_TOO_LONG = "prompt_too_long"
 """Finish reason of a problem that was not sampled because its prompt leaves no room for `max_tokens`."""
 
@@ -35,7 +38,7 @@ RESPONSES = pa.schema(
 
 `tokens` counts sampled tokens with the end token. `seconds` is the response's share of the wall time of sampling, by tokens: over all
 responses it adds up to the time that sampling took. `response` is a large string: all responses together may hold more than the 2 GiB
-that a string column can address. `finish_reason` is `stop`, `length`, `prompt_too_long` or `failed`.
+that a string column can address. `finish_reason` is `stop`, `CUT_OFF`, `PROMPT_TOO_LONG` or `FAILED`.
 """
 
 

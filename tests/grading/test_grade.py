@@ -8,18 +8,8 @@ import pyarrow as pa
 import pytest
 from pydantic import ValidationError
 
-from compass.grading.certain import level_probability
-from compass.grading.grade import (
-    SolveRate,
-    Tally,
-    _asked_for,
-    assign_levels,
-    choose_problems,
-    fill_levels,
-    quantile_levels,
-    sample_rollouts,
-    threshold_level,
-)
+from compass.grading.grade import Tally, _asked_for, choose_problems, fill_levels, sample_rollouts
+from compass.grading.levels import SolveRate, assign_levels, level_probability, quantile_levels, threshold_level
 from compass.records import RECORD, RecordError, table
 from compass.sampling.response import Response
 from compass.settings import Grade

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from compass.rl import advantage
+from compass.rl import estimators
 from compass.rl.config import StagePaths, verl_config
 from compass.settings import RlStage, load_settings
 
@@ -100,8 +100,8 @@ def token_advantages(
     from verl import DataProto
     from verl.trainer.ppo.v1.utils import compute_advantage_for_multi_trajectories
 
-    advantage.register_estimators()
-    advantage.BASELINE.set_rewards(greedy or {})
+    estimators.register_estimators()
+    estimators.BASELINE.set_rewards(greedy or {})
     algorithm = verl_config("rl-1", settings, PATHS, seed=0).algorithm
     given = [reward for group in rewards.values() for reward in group]
     lengths = lengths or [1] * len(given)

@@ -234,13 +234,13 @@ def test_an_adaptive_kl_coefficient_goes_on_from_the_iteration_before_a_kill(
 
 
 def test_the_estimator_gets_the_greedy_rewards_of_its_groups(trainer: Any) -> None:
-    from compass.rl import advantage
+    from compass.rl import estimators
 
-    trainer.config.algorithm.adv_estimator = advantage.GREEDY_BASELINE
-    trainer.queue |= {"uid": lambda n: f"u{n}", advantage.REWARD: lambda n: torch.tensor(n / 48)}
+    trainer.config.algorithm.adv_estimator = estimators.GREEDY_BASELINE
+    trainer.queue |= {"uid": lambda n: f"u{n}", estimators.REWARD: lambda n: torch.tensor(n / 48)}
     metrics: dict[str, Any] = {}
     trainer._compute_advantage(SimpleNamespace(keys=["u1_0_0", "u1_1_0"], partition_id="train"), metrics)
-    assert advantage.BASELINE.rewards == pytest.approx({"u4": 4 / 48, "u48": 1.0})
+    assert estimators.BASELINE.rewards == pytest.approx({"u4": 4 / 48, "u48": 1.0})
     assert metrics == {"remax/greedy_reward/mean": pytest.approx((4 / 48 + 1) / 2)}
 
 

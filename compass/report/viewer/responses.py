@@ -12,6 +12,7 @@ from compass.page.packed import pack
 from compass.report.printable import shorten
 from compass.report.run import Run
 from compass.report.tallies import Tally
+from compass.sampling.response import CUT_OFF, PROMPT_TOO_LONG
 
 LONGEST = (8_000, 4_000, 2_000, 1_000, 500)
 """Characters shown of a response: the first of these with which each problem's first responses fit."""
@@ -128,7 +129,7 @@ def _response(row: Mapping[str, Any], longest: int) -> dict[str, Any]:
         f"leaning on {row['leniencies']}" if row["leniencies"] else None,
         None if lenient == right else f"right leniently{loose}" if lenient else "wrong leniently",
         f"{row['tokens']:,} tokens",
-        {"length": "cut off", "prompt_too_long": "prompt too long"}.get(row["finish_reason"]),
+        {CUT_OFF: "cut off", PROMPT_TOO_LONG: "prompt too long"}.get(row["finish_reason"]),
         "ends in a loop" if row["looped"] else None,
     ]
     name = "greedy" if row["greedy"] else f"sample {row['sample']}"

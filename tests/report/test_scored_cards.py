@@ -10,9 +10,9 @@ import yaml
 from huggingface_hub import ModelCard
 
 from compass.model_cards import rl_card
-from compass.report.model_card import scored_card, write_model_cards
 from compass.report.page import write_report
 from compass.report.run import read_run
+from compass.report.scored_cards import scored_card, write_model_cards
 from compass.settings import load_settings
 
 TINY = Path(__file__).parents[2] / "profiles/tiny.yaml"
