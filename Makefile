@@ -36,7 +36,7 @@ pipeline: $(READY) check  ## run every stage whose inputs changed, then show the
 	@$(BIN)/compass run
 
 table: $(READY)  ## show the scores of the last run
-	@$(BIN)/python -m compass.report.table
+	@$(BIN)/python -m compass.report.terminal_tables
 
 test: $(READY) check lint  ## all tests, the end-to-end run of the debug profile included
 	@$(FAST_TESTS)

@@ -59,7 +59,7 @@ def run(
     if json and result:
         print(json_module.dumps(dataclasses.asdict(result), indent=2, default=str))
     elif result and "report" in (*result.ran, *result.restored, *result.unchanged):
-        from compass.report.table import print_tables
+        from compass.report.terminal_tables import print_tables
 
         print_tables()
     return status

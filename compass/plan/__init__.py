@@ -1,1 +1,1 @@
-"""A forecast of a run before anything is spent: tokens, hours, memory and cost per stage, and what does not fit."""
+"""A forecast of a run before anything is spent: tokens, hours and memory per stage, and what does not fit; `compass plan` adds the cost."""

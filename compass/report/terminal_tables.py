@@ -1,4 +1,4 @@
-"""The tables that `compass run` ends with; `python -m compass.report.table` prints them again."""
+"""The tables that `compass run` ends with; `python -m compass.report.terminal_tables` prints them again."""
 
 from __future__ import annotations
 

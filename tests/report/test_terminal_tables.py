@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from compass.page.terminal import print_blocks
-from compass.report.table import main, scores_table
+from compass.report.terminal_tables import main, scores_table
 
 
 def test_the_table_names_a_benchmark_once_and_shows_what_was_measured(capsys: pytest.CaptureFixture[str]) -> None:
