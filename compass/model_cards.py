@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from compass.settings import RlStage, WarmStart
+from compass.settings.recipe import PAID
 from compass.settings.recipe_checks import without_effect
 
 RL_CARD = """---
@@ -115,8 +116,7 @@ def rl_card(
 def _describe_reward(settings: RlStage) -> str:
     """What was paid, in sentences."""
     ours, longest = settings.reward, settings.rollout.max_response_tokens
-    paid = "+1 for an answer that equals the published one by the pipeline's verifier, and -1 for any other"
-    said = [f"The reward is {f'what the function `{ours.function}` pays' if ours.function else paid}."]
+    said = [f"The reward is {f'what the function `{ours.function}` pays' if ours.function else PAID}."]
     if ours.overlong_buffer:
         said.append(
             f"Beyond {longest - ours.overlong_buffer} tokens a penalty grows evenly, to {ours.overlong_penalty:g} at {longest}."

@@ -75,6 +75,10 @@ class Rollout(Section):
         return value
 
 
+PAID = "+1 for an answer that equals the published one by the pipeline's verifier, and -1 for any other"
+"""What the pipeline's own reward pays, as cards of models say it."""
+
+
 class Reward(Section):
     """The reward: +1 for a right and -1 for any other response, or a function of yours, and what shapes it."""
 
