@@ -64,6 +64,6 @@ def test_files_of_which_a_part_alone_was_kept_are_those_of_the_stage(tmp_path: P
     (tmp_path / "reports").mkdir()
     (tmp_path / "reports/index.html").write_text("whole")
     (tmp_path / "reports/lost").symlink_to("nowhere")
-    with pytest.raises(OSError, match="nowhere|lost"):
+    with pytest.raises(OSError, match=r"nowhere|lost"):
         keep_files(record, tmp_path)
     assert list(find_files(record, tmp_path)) == [tmp_path / "reports"]
