@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT / ".." / "shared" / "data"
 
+PAGE_MS = 120_000
+"""Milliseconds for Chromium to start, and for a page to show what it is looked at for: a busy machine takes more than its usual 30,000."""
+
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
@@ -66,7 +69,7 @@ def digests(folder: Path) -> dict[str, str]:
     return {path.relative_to(folder).as_posix(): file_digest(path) for path in folder.rglob("*") if path.is_file()}
 
 
-def has_ended(pid: int, seconds: float = 15) -> bool:
+def has_ended(pid: int, seconds: float = 60) -> bool:
     """Whether a process ends within some seconds; one whose status nobody has asked for has ended."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
@@ -108,7 +111,9 @@ def browser() -> Iterator["Browser"]:
         pytest.skip("needs Chromium: `apt-get install chromium`")
     with sync_playwright() as playwright:
         # Root, as in containers, has no sandbox; the pages are the tests' own.
-        started = playwright.chromium.launch(executable_path=program, chromium_sandbox=os.geteuid() != 0)
+        started = playwright.chromium.launch(
+            executable_path=program, chromium_sandbox=os.geteuid() != 0, timeout=PAGE_MS
+        )
         yield started
         started.close()
 
@@ -123,6 +128,7 @@ def look(browser: "Browser") -> Iterator[Callable[..., "Page"]]:
 
     def open_file(path: Path, width: int = 1280, **context: object) -> "Page":
         page = browser.new_page(viewport={"width": width, "height": 800}, **context)
+        page.set_default_timeout(PAGE_MS)
         pages.append(page)
         page.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: complaints.append(str(error)))
