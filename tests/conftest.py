@@ -16,6 +16,7 @@ import psutil
 import pyarrow as pa
 import pytest
 import yaml
+from hypothesis import HealthCheck, settings
 
 from compass.files import file_digest
 from compass.records import record_id, table
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT / ".." / "shared" / "data"
+
+# The same examples in every run, however long one takes: what a test of properties finds depends on the code alone.
+settings.register_profile("repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("repeatable")
 
 PAGE_MS = 120_000
 """Milliseconds for Chromium to start, and for a page to show what it is looked at for: a busy machine takes more than its usual 30,000."""
