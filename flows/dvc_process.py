@@ -19,6 +19,7 @@ from typing import Any
 import psutil
 
 from compass import environment, machine
+from compass.files import write_text
 from compass.locks import is_held_for_me, open_lock, take_turn, try_lock
 from compass.processes import is_dvc
 from flows.cancel import Stopped, end_group, give_notice
@@ -180,7 +181,7 @@ def find_dvc(root: Path) -> str | None:
         except (ValueError, AttributeError, KeyError, TypeError):
             kept = {}  # torn when its writer was killed: DVC would refuse it
         if kept != entries:
-            path.write_text(json.dumps(kept), encoding="utf-8")
+            write_text(path, json.dumps(kept))
     finally:
         os.close(guard)
     held = [*kept.get("write", {}).values(), *(one for several in kept.get("read", {}).values() for one in several)]

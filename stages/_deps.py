@@ -21,6 +21,7 @@ from typing import Any
 
 import yaml
 
+from compass.files import write_text
 from compass.settings import SettingsError, load_settings
 from stages._rl_entries import WARM_START_DATA, filter_deps, reward_deps, start_deps, write_entries
 
@@ -180,7 +181,7 @@ def main(root: Path = Path()) -> None:
     before = path.read_text(encoding="utf-8")
     text = write_entries(before, start_deps(settings), reward_deps(settings, root))
     text = write_deps(text, root, warm_start=settings.base.warm_start is not None, filters=filter_deps(settings, root))
-    path.write_text(text, encoding="utf-8")
+    write_text(path, text)
     print(f"{path}: {'as it was' if text == before else 'written; `git diff dvc.yaml` shows what changed'}")
 
 

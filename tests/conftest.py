@@ -16,6 +16,7 @@ import psutil
 import pyarrow as pa
 import pytest
 import yaml
+from hypothesis import HealthCheck, settings
 
 from compass.files import file_digest
 from compass.records import record_id, table
@@ -26,6 +27,13 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT / ".." / "shared" / "data"
+
+# The same examples in every run, however long one takes: what a test of properties finds depends on the code alone.
+settings.register_profile("repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("repeatable")
+
+PAGE_MS = 120_000
+"""Milliseconds for Chromium to start, and for a page to show what it is looked at for: a busy machine takes more than its usual 30,000."""
 
 
 @pytest.fixture(scope="session")
@@ -66,7 +74,7 @@ def digests(folder: Path) -> dict[str, str]:
     return {path.relative_to(folder).as_posix(): file_digest(path) for path in folder.rglob("*") if path.is_file()}
 
 
-def has_ended(pid: int, seconds: float = 15) -> bool:
+def has_ended(pid: int, seconds: float = 60) -> bool:
     """Whether a process ends within some seconds; one whose status nobody has asked for has ended."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
@@ -108,7 +116,9 @@ def browser() -> Iterator["Browser"]:
         pytest.skip("needs Chromium: `apt-get install chromium`")
     with sync_playwright() as playwright:
         # Root, as in containers, has no sandbox; the pages are the tests' own.
-        started = playwright.chromium.launch(executable_path=program, chromium_sandbox=os.geteuid() != 0)
+        started = playwright.chromium.launch(
+            executable_path=program, chromium_sandbox=os.geteuid() != 0, timeout=PAGE_MS
+        )
         yield started
         started.close()
 
@@ -123,6 +133,7 @@ def look(browser: "Browser") -> Iterator[Callable[..., "Page"]]:
 
     def open_file(path: Path, width: int = 1280, **context: object) -> "Page":
         page = browser.new_page(viewport={"width": width, "height": 800}, **context)
+        page.set_default_timeout(PAGE_MS)
         pages.append(page)
         page.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: complaints.append(str(error)))

@@ -1,6 +1,7 @@
 """Runs of one repository wait for each other, in their order; a lock ends with the last process that holds it."""
 
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -35,7 +36,9 @@ def test_who_holds_the_lock_is_named_to_those_that_wait(tmp_path: Path) -> None:
         assert current is not None
         assert (current.command, current.pid) == ("first", os.getpid())
     thread.join(10)
-    assert lines == [f"waiting for `first` (process {os.getpid()}, for 0 s)", "in"]
+    waiting, entered = lines
+    assert re.fullmatch(rf"waiting for `first` \(process {os.getpid()}, for \d+ s\)", waiting)
+    assert entered == "in"
     assert read_turn(tmp_path) is None
 
 
@@ -105,7 +108,7 @@ def test_killed_holders_and_killed_waiters_block_nobody(tmp_path: Path) -> None:
     for process in (second, first):
         process.kill()
         process.wait()
-    out, _ = third.communicate(timeout=20)
+    out, _ = third.communicate(timeout=120)
     assert out == "in\n"
     assert read_turn(tmp_path) is None
 
@@ -114,5 +117,5 @@ def test_what_the_holder_starts_does_not_wait_for_itself(tmp_path: Path) -> None
     with take_turn(tmp_path, "outer") as variables:
         code = HOLDER.replace("import sys, time", f"import os, sys, time; os.environ.update({variables!r})")
         inner = [sys.executable, "-c", code, str(tmp_path), "inner", "0"]
-        subprocess.run(inner, cwd=ROOT, check=True, timeout=60, capture_output=True)
+        subprocess.run(inner, cwd=ROOT, check=True, timeout=300, capture_output=True)
     assert (tmp_path / PIPELINE).exists()

@@ -51,4 +51,4 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 
 def test_a_process_forked_afterwards_can_multiply():
-    assert subprocess.run([sys.executable, "-c", FORKS], timeout=120, check=False).returncode == 0
+    assert subprocess.run([sys.executable, "-c", FORKS], timeout=600, check=False).returncode == 0

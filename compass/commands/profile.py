@@ -93,13 +93,15 @@ def put_in_force(name: str, *, force: bool) -> None:
     Raises:
         SettingsError: there is no such profile, it is invalid, or `params.yaml` holds edits that no profile has.
     """
+    from compass.files import atomic_path
     from compass.settings import load_settings
 
     source, target = _file(name), Path("params.yaml")
     settings = load_settings(source)
     if target.exists() and not force:
         check_edits(name)
-    target.write_bytes(source.read_bytes())
+    with atomic_path(target) as temporary:
+        temporary.write_bytes(source.read_bytes())
     _fit_graph(settings)
     print(f"params.yaml is now the profile {name}; `compass run` runs it")
     if "$COMPASS_DATA" in source.read_text(encoding="utf-8").partition("\ncollect:")[2] and not os.environ.get(

@@ -164,9 +164,10 @@ def write_results(
     primary = looks["pair"] if looks else None
     comparisons = compare_models(samples, seed=seed, primary=primary, clusters=clusters, looks=looks)
     scores = summarise(samples, comparisons, similar, clusters)
-    write_records(folder / "samples.parquet", samples)
     write_records(folder / "problems.parquet", problems)
     write_json(folder / "setups.json", dict(setups))
+    # After what they name: a folder with samples has results, and one that a kill left without them is as an empty one.
+    write_records(folder / "samples.parquet", samples)
     write_json(folder / "comparisons.json", comparisons)
     return scores
 

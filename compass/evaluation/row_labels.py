@@ -114,7 +114,7 @@ def _unfit(judged: list[tuple[Row, bool]]) -> dict[str, Any]:
 
 def _kept(rows: list[Row], judged: list[tuple[Row, bool]]) -> dict[str, Any]:
     parts = []
-    for name in {row.stratum for row in rows}:
+    for name in dict.fromkeys(row.stratum for row in rows):  # sums depend on the order in their last digits
         own = _unfit([one for one in judged if one[0].stratum == name])
         parts.append((sum(row.stratum == name for row in rows) / len(rows), own["share"], *own["ci95"]))
     error, interval = join_strata(parts)

@@ -182,8 +182,8 @@ def _lock(folder: Path, out: Path, held: ExitStack) -> None:
 
 
 def _empty(folder: Path) -> None:
-    """Remove what stands in a folder, its mark last: what a kill leaves of it is then still known as this command's."""
-    for path in sorted(folder.iterdir(), key=lambda path: path.name == MARK):
+    """Remove what stands in a folder, its summary and its mark last: what a kill leaves of it is then still known as this command's."""
+    for path in sorted(folder.iterdir(), key=lambda path: (path.name == MARK, path.name == SUMMARY)):
         shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
 

@@ -123,7 +123,8 @@ class Reader:
     def _log(self, stage: Stage) -> str:
         """Why an RL stage ended, from the newest log of its trainer."""
         logs = sorted((self.root / "work" / stage.name).glob("*/train.log"), key=lambda path: path.stat().st_mtime)
-        if stage.kind != "rl" or not logs or (stage.progress and logs[-1].stat().st_mtime < stage.progress.started):
+        # The kernel's clock for files lags some milliseconds behind the one that says when a stage started.
+        if stage.kind != "rl" or not logs or (stage.progress and logs[-1].stat().st_mtime < stage.progress.started - 1):
             return ""
         return f"{logs[-1].relative_to(self.root)}:\n{reason(log_lines(logs[-1]), last=LOGGED)}"
 

@@ -11,6 +11,7 @@ import re
 import sys
 from pathlib import Path
 
+from compass.files import write_text
 from compass.settings import SettingsError, load_settings
 from compass.sources.hub import is_commit, resolve_commit
 from compass.sources.read import SourceError
@@ -34,7 +35,7 @@ def pin(path: Path) -> dict[str, str]:
             raise SourceError(
                 f"{path}: write `revision: {moving[hub]}` right behind `hub: {hub}`, so that it can be pinned"
             )
-    path.write_text(text, encoding="utf-8")
+    write_text(path, text)
     return commits
 
 

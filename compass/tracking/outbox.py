@@ -41,14 +41,21 @@ def write_record(record: Record, folder: str | Path = ".") -> None:
 
 
 def keep_files(record: Record, folder: str | Path = ".") -> None:
-    """Copy the files that a record names, as they are now: the stage may run again before they are sent."""
+    """Copy the files that a record names, as they are now: the stage may run again before they are sent.
+
+    A copy has its name once it is whole: until then, or after a kill, what the stage wrote is sent.
+    """
     for name in record.files:
         source, copy = Path(folder) / name, outbox(folder) / record.id / name
+        part = copy.with_name(f".{copy.name}.part")
         copy.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():
-            shutil.copytree(source, copy, dirs_exist_ok=True)
+            shutil.rmtree(part, ignore_errors=True)
+            shutil.copytree(source, part)
         elif source.exists():
-            shutil.copy2(source, copy)
+            shutil.copy2(source, part)
+        if source.exists():
+            part.replace(copy)
 
 
 def find_files(record: Record, folder: str | Path = ".") -> Iterator[Path]:

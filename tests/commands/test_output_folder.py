@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -143,46 +142,96 @@ def test_a_full_disk_is_said_and_leaves_the_folder_as_it_was(tmp_path):
     assert digests(tmp_path) == before
 
 
-def start(source: Path, out: Path) -> subprocess.Popen:
-    command = [sys.executable, "-m", "compass.cli", "curate", str(source), "--out", str(out)]
+KILLS = """
+import itertools, json, os, signal, sys
+from pathlib import Path
+from compass.library.output_folder import replacing
+
+def write(out, text, *others):
+    with replacing(out) as folder:
+        for name in ("curate.json", "card.md", "collect/kept.parquet", "collect/dropped.parquet", *others):
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).write_text(text)
+        (folder / "summary.json").write_text(json.dumps({"files": dict.fromkeys(others, text), "text": text}))
+    return read(out)
+
+def read(folder):
+    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+def kill_at(number, out):
+    def count(event, _):
+        nonlocal number
+        if event in ("open", "os.mkdir", "os.remove", "os.rename", "os.rmdir"):
+            number -= 1
+            if not number:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(count)
+    write(out, "second")
+
+whole = write(Path(sys.argv[1], "whole"), "second")
+for number in itertools.count(1):
+    out = Path(sys.argv[1], str(number), "out")
+    first = write(out, "first", "named otherwise by an earlier version")
+    if not (child := os.fork()):
+        try:
+            kill_at(number, out)
+            os._exit(0)
+        finally:
+            os._exit(1)
+    killed = os.waitpid(child, 0)[1]
+    assert killed in (0, signal.SIGKILL), number
+    assert read(out if out.exists() else out.with_name("out.previous")) in (first, whole), number
+    third = write(out, "third")
+    assert third.keys() == whole.keys() and set(os.listdir(out.parent)) == {"out"}, number
+    if not killed:
+        break
+print(number)
+"""
+
+
+def test_wherever_a_run_is_killed_a_whole_one_stays_and_the_next_goes_on(tmp_path):
+    done = subprocess.run([sys.executable, "-c", KILLS, tmp_path], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 20
+
+
+SIGNALLED = """
+import os, sys
+from compass.cli import main
+
+number, event, path, *words = sys.argv[1:]
+
+def look(name, details):
+    if name == event and str(details[name == "os.rename"]).endswith(path):
+        os.kill(os.getpid(), int(number))
+
+sys.addaudithook(look)
+sys.exit(main(words))
+"""
+"""A command that sends itself a signal just before it removes a file, or gives one its name."""
+
+
+def start(source: Path, out: Path, number: int, event: str, path: str) -> subprocess.Popen:
+    command = [sys.executable, "-c", SIGNALLED, str(number), event, path, "curate", str(source), "--out", str(out)]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-
-
-def seen(path: Path, process: subprocess.Popen) -> bool:
-    """Whether the path was seen before the process ended well."""
-    while not path.exists():
-        if process.poll() is not None:
-            assert process.returncode == 0, process.stderr.read()
-            return False
-        time.sleep(0.001)
-    return True
-
-
-def start_until(source: Path, out: Path, reached: str) -> subprocess.Popen:
-    """A run that has just written a file; on a busy machine some are over before anyone looks."""
-    for _ in range(20):
-        process = start(source, out)
-        if seen(out.with_name(f"{out.name}.partial") / reached, process):
-            return process
-        process.communicate()
-    raise AssertionError(f"no run was seen to write {reached}")
-
-
-def find_last_run(out: Path) -> Path:
-    """The folder of the last run that ended: the next may be killed after it named it `out.previous`."""
-    return out if out.exists() else out.with_name(f"{out.name}.previous")
 
 
 def test_the_last_run_stays_whole_when_the_next_is_killed(source, tmp_path):
     out = tmp_path / "out"
     assert curate(source, out) == 0
     before = digests(out)
-    for reached in ("collect/kept.parquet", "denoise/dropped.parquet", "summary.json"):
-        process = start_until(source, out, reached)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        assert digests(find_last_run(out)) == before
-        check_finished(find_last_run(out))
+    for event, path, last in (
+        ("os.rename", "out.partial/denoise/dropped.parquet", "out"),
+        ("os.rename", "out.partial/summary.json", "out"),
+        ("os.rename", "/out", "out.previous"),  # the next run gives it its name back
+        ("os.remove", "out.previous/curate.json", "out"),
+    ):
+        killed = start(source, out, signal.SIGKILL, event, path)
+        _, error = killed.communicate()
+        assert killed.returncode == -signal.SIGKILL, error
+        assert digests(tmp_path / last) == before
+        check_finished(tmp_path / last)
     assert curate(source, out) == 0
     assert digests(out) == before
     assert sorted(os.listdir(tmp_path)) == ["out", "rows.jsonl"]
@@ -190,9 +239,8 @@ def test_the_last_run_stays_whole_when_the_next_is_killed(source, tmp_path):
 
 def test_of_two_runs_into_one_folder_the_second_is_refused(source, tmp_path, capsys):
     out = tmp_path / "out"
-    process = start(source, out)
-    assert seen(tmp_path / "out.partial" / "curate.json", process)
-    process.send_signal(signal.SIGSTOP)
+    process = start(source, out, signal.SIGSTOP, "os.rename", "out.partial/collect/kept.parquet")
+    assert os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT).si_code == os.CLD_STOPPED
     try:
         assert curate(source, out) == 1
         assert "another run of `compass curate` is writing it" in capsys.readouterr().err

@@ -151,7 +151,7 @@ def test_similarity_is_of_word_ngrams():
     assert similarity("we, b, c, d", "we, b, c, e", 3) == 1 / 3
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(max_size=60))
 def test_any_text_is_read(text):
     read = tokens(text)
@@ -159,7 +159,7 @@ def test_any_text_is_read(text):
     assert len(words(read)) <= len(read)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(st.characters(max_codepoint=127), max_size=60))
 def test_case_is_no_difference(text):
     assert tokens(text.upper()) == tokens(text.lower())

@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from compass.evaluation import results as module
 from compass.evaluation.evaluate import COLUMNS
 from compass.evaluation.results import (
     PROBLEMS,
@@ -18,6 +19,7 @@ from compass.evaluation.results import (
     write_results,
 )
 from compass.records import table, with_column
+from tests.conftest import digests
 
 FLAGS = ("greedy", "correct", "correct_lenient", "boxed", "looped", "bare")
 
@@ -122,6 +124,34 @@ def test_damaged_results_are_named(tmp_path, name):
     (tmp_path / name).write_bytes((tmp_path / name).read_bytes()[:20])
     with pytest.raises(ResultsError, match="holds no whole results"):
         add_results(tmp_path, rows("a", "x"), problems("x"), setups("s1"), replace=False)
+
+
+@pytest.mark.parametrize("earlier", [True, False])
+@pytest.mark.parametrize("written", range(4))
+def test_a_run_that_is_killed_while_it_writes_can_be_run_again(tmp_path, monkeypatch, written, earlier):
+    new = rows("b", "y", setup="s2"), problems("y"), setups("s2")
+    whole = tmp_path / "whole"
+    for folder in (whole, tmp_path / "killed") if earlier else ():
+        put(folder, rows("a", "x"), problems("x"), setups("s1"))
+    put(whole, *new)
+    done = []
+
+    def stop_after(write):
+        def stopping(path, content):
+            if len(done) == written:
+                raise KeyboardInterrupt
+            done.append(path)
+            write(path, content)
+
+        return stopping
+
+    with monkeypatch.context() as patch:
+        for name in ("write_records", "write_json"):
+            patch.setattr(module, name, stop_after(getattr(module, name)))
+        with pytest.raises(KeyboardInterrupt):
+            put(tmp_path / "killed", *new)
+    put(tmp_path / "killed", *new)
+    assert digests(tmp_path / "killed") == digests(whole)
 
 
 def test_a_price_on_one_run_alone_keeps_the_other(tmp_path):

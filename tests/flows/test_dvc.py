@@ -34,7 +34,7 @@ def test_runs_that_start_at_once_wait_for_each_other_and_end_right(toy: Path, ra
         start(*COMPASS, "run", "-S", "evaluate.samples=3", cwd=toy),
         start(*COMPASS, "run", "-S", "grade.rollouts=3", cwd=toy),
     ]
-    ends = [process.communicate(timeout=300) for process in runs]
+    ends = [process.communicate(timeout=900) for process in runs]
     assert [process.returncode for process in runs] == [0, 0, 0], ends
     values = (toy / "params.yaml").read_text()
     assert "  samples: 3\n" in values
@@ -55,7 +55,7 @@ def test_ctrl_c_ends_the_tree(toy: Path, ran, program: list[str]) -> None:
         time.sleep(0.05)
     tree = psutil.Process(process.pid).children(recursive=True)
     os.killpg(process.pid, signal.SIGINT)
-    _, error = process.communicate(timeout=60)
+    _, error = process.communicate(timeout=300)
     assert process.returncode != 0
     if program[-1] == "run":
         assert process.returncode == 130
@@ -66,7 +66,7 @@ def test_ctrl_c_ends_the_tree(toy: Path, ran, program: list[str]) -> None:
 
 
 def test_a_run_waits_for_a_plain_dvc_that_is_at_work(toy: Path, ran) -> None:
-    (toy / "collect.sh").write_text("for second in $(seq 100); do [ -e seen ] && exit; sleep 1; done; exit 1")
+    (toy / "collect.sh").write_text("for second in $(seq 600); do [ -e seen ] && exit; sleep 1; done; exit 1")
     plain = start(*DVC, "repro", "collect", cwd=toy)
     while not ran(toy):
         assert plain.poll() is None
@@ -75,7 +75,7 @@ def test_a_run_waits_for_a_plain_dvc_that_is_at_work(toy: Path, ran) -> None:
     assert ours.stderr is not None
     assert any("waiting for `" in line for line in ours.stderr)
     (toy / "seen").touch()
-    _, error = ours.communicate(timeout=120)
+    _, error = ours.communicate(timeout=600)
     assert plain.wait() == 0
     assert ours.returncode == 0, error
     assert ran(toy) == ["collect", "grade"]

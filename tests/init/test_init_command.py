@@ -191,7 +191,7 @@ def test_whoever_is_there_is_asked_for_the_fields(repository: Path) -> None:
             told += part
     except OSError:  # Linux's way to say that the other end is closed
         pass
-    assert process.wait(timeout=120) == 0, told.decode()
+    assert process.wait(timeout=600) == 0, told.decode()
     assert b"Which field holds the problem?" in told
     source = load_settings(repository / "params.yaml").collect.sources[0]
     assert (source.problem_field, source.answer_field) == ("alpha", "beta")

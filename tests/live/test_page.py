@@ -11,6 +11,7 @@ import pytest
 from compass.progress import report
 from compass.runs import progress
 from compass.runs.progress import stage_progress
+from tests.conftest import PAGE_MS
 from tests.live.conftest import HOSTILE
 from tests.live.test_view import sample
 
@@ -30,6 +31,7 @@ def visit(browser: Browser, served: str) -> Iterator[Callable[..., Page]]:
 
     def open_page(at: str = "", width: int = 1280, **context: Any) -> Page:
         page = browser.new_page(viewport={"width": width, "height": 800}, **context)
+        page.set_default_timeout(PAGE_MS)
         pages.append(page)
         page.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -184,6 +186,7 @@ def test_text_can_be_read_and_every_control_reached_by_keys(
 @pytest.mark.slow
 def test_a_server_that_has_gone_is_told(browser: Browser, served: str, repository: Path) -> None:
     page = browser.new_page()
+    page.set_default_timeout(PAGE_MS)
     page.goto(served)
     page.get_by_text("No stage has run here yet").wait_for()
     page.route("**/api/state*", lambda route: route.abort())

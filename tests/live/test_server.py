@@ -28,7 +28,7 @@ def ask(url: str, method: str = "GET", **headers: str) -> tuple[int, dict[str, s
         url, method=method, headers={name.replace("_", "-"): text for name, text in headers.items()}
     )
     try:
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return answer.status, dict(answer.headers), answer.read()
     except urllib.error.HTTPError as error:
         return error.code, dict(error.headers), error.read()
@@ -135,7 +135,7 @@ def test_it_is_served_on_the_loopback_interface_and_ends_at_once(repository: Pat
             time.sleep(0.1)
         assert {one.laddr.ip for one in psutil.Process(process.pid).net_connections("tcp")} == {"127.0.0.1"}
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=10) in (0, -signal.SIGTERM)
+        assert process.wait(timeout=60) in (0, -signal.SIGTERM)
     finally:
         process.kill()
         process.wait()

@@ -14,6 +14,7 @@ from compass.records import with_column, write_records
 from compass.report.ledger_page import write_page
 from compass.report.outputs import open_outputs
 from compass.settings.denoise import NoiseReason
+from tests.conftest import PAGE_MS
 
 HOSTILE = "<script>document.title='ran'</script><img src=x onerror=\"document.title='ran'\"></script>' 5 + 6 = ?"
 ITEM = "In a hall there are 9 rows of 17 chairs each and nobody sits on them. How many chairs stand in the hall?"
@@ -177,6 +178,7 @@ def test_it_prints_without_its_controls(page, look):
 
 def test_a_browser_without_decompression_says_where_the_rows_are(page, browser):
     old = browser.new_page()
+    old.set_default_timeout(PAGE_MS)
     old.add_init_script("delete window.DecompressionStream")
     old.goto(page.as_uri())
     old.get_by_text("read the files under data/").wait_for()

@@ -265,7 +265,7 @@ def test_where_an_engine_is_lost_no_guard_speaks_before_those_who_watch_it(
     queue: Queue, build: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waited: list[float] = []
-    monkeypatch.setattr("time.sleep", waited.append)
+    monkeypatch.setattr("compass.rl.dynamic_sampling.time", SimpleNamespace(sleep=waited.append))
     sampler = build()
     queue.fail("l1", error="ActorDiedError: the actor is dead")
     sample(sampler, size=1)  # half a batch of two is tolerated

@@ -180,7 +180,7 @@ torch.distributed.destroy_process_group()
 def test_shards_of_several_ranks_are_put_together(tmp_path: Path, start: Path) -> None:
     (tmp_path / "step" / "actor").mkdir(parents=True)
     ranks = [subprocess.Popen([sys.executable, "-c", RANK, str(rank), str(tmp_path), str(start)]) for rank in range(2)]
-    assert [process.wait(timeout=120) for process in ranks] == [0, 0]
+    assert [process.wait(timeout=600) for process in ranks] == [0, 0]
     export_model(tmp_path / "step", start, tmp_path / "rl-1", dtype="float32", card=CARD, building=tmp_path / "work")
     before = load_file(start / "model.safetensors")
     after = load_file(tmp_path / "rl-1" / "model.safetensors")

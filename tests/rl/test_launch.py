@@ -18,6 +18,7 @@ from compass.rl.checkpoint import ACCURACY
 from compass.rl.config import StagePaths
 from compass.rl.guards.findings import GuardError
 from compass.rl.launch import TakenAwayError, TrainingError, train, trainer_environment
+from compass.rl.trainer_watch import EssentialProcesses
 from compass.settings.guards import Guards, Watchdog
 from compass.settings.recipe import Resources
 from tests.conftest import has_ended
@@ -30,28 +31,38 @@ from pathlib import Path
 assert sys.argv[1:3] == ["-m", "compass.rl.train"], sys.argv
 plan = json.loads(os.environ["PLAN"])
 work = Path(sys.argv[3]).parent
-(work / "environment.json").write_text(json.dumps(dict(os.environ)))
+
+def put(name, text):  # whole, as the stage's process may look at any time
+    (work / ".part").write_text(text)
+    (work / ".part").rename(work / name)
+
+def wait_until_seen(pid):
+    while not (work / f"seen-{{pid}}").exists():
+        time.sleep(0.05)
+
+put("environment.json", json.dumps(dict(os.environ)))
+for name, content in plan["files"].items():
+    put(name, content)
+print(plan["says"], flush=True)
+if plan["starts"]:
+    code = "import subprocess, sys, time; print(subprocess.Popen(['sleep', '600']).pid, flush=True); time.sleep(600)"
+    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    grandchild = int(child.stdout.readline())
+    put("processes.json", json.dumps([os.getpid(), child.pid, grandchild]))
+    wait_until_seen(grandchild)
+if plan["reached"]:
+    save(work / "checkpoints", plan["reached"])
 with open(os.environ["VERL_FILE_LOGGER_PATH"], "w") as live:
     for step in plan["steps"]:
         live.write(json.dumps({{"step": step, "data": plan["metrics"]}}) + "\\n")
         live.flush()
-if plan["reached"]:
-    save(work / "checkpoints", plan["reached"])
-for name, content in plan["files"].items():
-    (work / name).write_text(content)
-print(plan["says"], flush=True)
-if plan["starts"]:
-    code = "import subprocess, sys, time; print(subprocess.Popen(['sleep', '60']).pid, flush=True); time.sleep(60)"
-    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
-    grandchild = int(child.stdout.readline())
-    (work / "processes.json").write_text(json.dumps([os.getpid(), child.pid, grandchild]))
 if plan["ray"]:
-    ray = subprocess.Popen([plan["ray"], "60"])
-    time.sleep(1.5)
+    ray = subprocess.Popen([plan["ray"], "600"])
+    wait_until_seen(ray.pid)
     ray.kill()
     ray.wait()
 if plan["notices"]:
-    (work / "progress.json").write_text(json.dumps({{"step": 3, "phase": "rollout", "detail": "", "at": 0}}))
+    put("progress.json", json.dumps({{"step": 3, "phase": "rollout", "detail": "", "at": 0}}))
     while not (work / "notice").exists():
         time.sleep(0.05)
     if plan["notices"] == "saves":
@@ -79,6 +90,18 @@ AGREES = {"training/rollout_probs_diff_max": 1e-6, "critic/score/mean": 0.5}
 MEASURED = {**AGREES, ACCURACY: 0.5}
 
 
+class Watched(EssentialProcesses):
+    """Has the stand-in know which of its processes were seen."""
+
+    work = Path()
+
+    def find_lost(self) -> str:
+        lost = super().find_lost()
+        for pid in self.started:
+            (self.work / f"seen-{pid}").touch()
+        return lost
+
+
 class Stage:
     """A stage of three iterations whose trainer follows a plan."""
 
@@ -90,6 +113,8 @@ class Stage:
         monkeypatch.setattr(sys, "executable", str(script))
         monkeypatch.setattr("compass.rl.launch.verl_config", lambda *_, seed: {"seed": seed})
         self.paths = StagePaths(folder / "base", folder / "train.parquet", folder / "work")
+        monkeypatch.setattr("compass.rl.launch.EssentialProcesses", Watched)
+        monkeypatch.setattr(Watched, "work", self.paths.work)
 
     def train(
         self, *, gpus: int = 0, validation: int = 0, guards: Guards | None = None, **plan: Any
@@ -270,7 +295,7 @@ def test_a_stage_that_ends_early_ends_the_trainer_and_all_that_it_started(stage:
     written = stage.paths.work / "processes.json"
 
     def interrupt_when_it_runs() -> None:
-        while not written.exists() or not written.read_text():
+        while not written.exists():
             time.sleep(0.05)
         os.kill(os.getpid(), signal.SIGUSR1)
 
@@ -282,7 +307,7 @@ def test_a_stage_that_ends_early_ends_the_trainer_and_all_that_it_started(stage:
         threading.Thread(target=interrupt_when_it_runs, daemon=True).start()
     try:
         with pytest.raises(KeyboardInterrupt if interrupted else TrainingError):
-            stage.train(starts=True, sleeps=600 if interrupted else 2, status=1)
+            stage.train(starts=True, sleeps=600 if interrupted else 0, status=1)
     finally:
         signal.signal(signal.SIGUSR1, previous)
     assert all(map(has_ended, json.loads(written.read_text())))

@@ -105,7 +105,7 @@ def test_a_cluster_that_is_too_small_is_told_where_verl_would_wait_for_ever(
     trainer: Trainer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trainer.cluster = {"CPU": 5.0, "GPU": 1.0}
-    monkeypatch.setattr("compass.rl.cluster.time.monotonic", iter([0.0, 99.0]).__next__)
+    monkeypatch.setattr("compass.rl.cluster.time", SimpleNamespace(monotonic=iter([0.0, 99.0]).__next__))
     with pytest.raises(UserError, match="the Ray cluster has 5 CPUs free and the stage needs 6: "):
         trainer.main("cuda")
     assert "run" not in trainer.calls

@@ -15,6 +15,7 @@ import pytest
 
 from compass.rl import trainer_watch
 from compass.rl.trainer_watch import ClusterWatch, EssentialProcesses, Watchdog, find_lost_on_cluster
+from tests.conftest import has_ended
 
 TRAINER = """
 import setproctitle, subprocess, sys, time
@@ -37,10 +38,10 @@ def test_what_ends_before_the_trainer_is_lost(monkeypatch: pytest.MonkeyPatch, t
         watched = EssentialProcesses(trainer.pid)
         assert (ready, watched.find_lost()) == ("ready\n", "")
         psutil.Process(started).kill()
-        time.sleep(0.2)
+        assert has_ended(started)
+        monkeypatch.setattr(trainer_watch, "GRACE_S", 3600.0)
         assert watched.find_lost() == ""  # at the end of training Ray's processes go first
-        monkeypatch.setattr(trainer_watch, "GRACE_S", 0.1)
-        time.sleep(0.2)
+        monkeypatch.setattr(trainer_watch, "GRACE_S", 0.0)
         assert watched.find_lost() == told
     finally:
         trainer.kill()
@@ -133,9 +134,9 @@ def test_a_trainer_that_lost_a_process_ends_after_a_while(cluster: dict[str, Any
     statuses: list[int] = []
     with ClusterWatch(tmp_path / "lost.txt", end=lambda status: (statuses.append(status), ended.set())):
         assert not ended.wait(0.4)
-        cluster["1"] = actor("WorkerDict", "a", "DEAD")
         began = time.monotonic()
-        assert ended.wait(5)
+        cluster["1"] = actor("WorkerDict", "a", "DEAD")
+        assert ended.wait(60)
     assert time.monotonic() - began >= 0.2  # at the end of training such processes go first
     assert statuses == [1]
     assert (tmp_path / "lost.txt").read_text() == "WorkerDict (pid 77) ended on the Ray cluster"
@@ -150,15 +151,27 @@ def test_a_trainer_whose_clusters_head_is_gone_ends(
     monkeypatch.setattr("ray.nodes", refused)
     ended = threading.Event()
     with ClusterWatch(tmp_path / "lost.txt", end=lambda status: ended.set()):
-        assert ended.wait(5)
+        assert ended.wait(60)
     told = (tmp_path / "lost.txt").read_text()
     assert told == "the head of the Ray cluster does not answer (ConnectionError: refused)"
 
 
-def test_a_trainer_that_is_done_in_time_is_not_ended(cluster: dict[str, Any], tmp_path: Path) -> None:
-    with ClusterWatch(tmp_path / "lost.txt", end=lambda status: pytest.fail("ended")):
-        cluster["1"] = actor("WorkerDict", "a", "DEAD")
-        time.sleep(0.1)
+def test_a_trainer_that_is_done_in_time_is_not_ended(
+    cluster: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    statuses: list[int] = []
+    seen = threading.Semaphore(0)
+
+    def look(*given: Any) -> str:
+        seen.release()
+        return find_lost_on_cluster(*given)
+
+    monkeypatch.setattr(trainer_watch, "GRACE_S", 3600.0)
+    monkeypatch.setattr(trainer_watch, "find_lost_on_cluster", look)
+    cluster["1"] = actor("WorkerDict", "a", "DEAD")
+    with ClusterWatch(tmp_path / "lost.txt", end=statuses.append):
+        assert all(seen.acquire(timeout=60) for _ in range(2))
+    assert statuses == []
     assert not (tmp_path / "lost.txt").exists()
 
 
@@ -172,13 +185,19 @@ def test_rays_numbers_are_those_that_the_installed_ray_has() -> None:
 QUICK = {"limit": 10.0, "least_seconds": 30, "start_seconds": 90}
 
 
+NOW = 1_000.0
+
+
 @pytest.fixture
-def watchdog(tmp_path: Path) -> Watchdog:
+def watchdog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Watchdog:
+    """A watchdog over this process, with clocks that stand still at `NOW`."""
+    clocks = SimpleNamespace(monotonic=lambda: NOW, time=lambda: NOW, sleep=lambda seconds: None)
+    monkeypatch.setattr(trainer_watch, "time", clocks)
     return Watchdog(QUICK, tmp_path / "progress.json", os.getpid())
 
 
 def later(watchdog: Watchdog, seconds: float) -> None:
-    watchdog.last = time.monotonic() - seconds
+    watchdog.last = NOW - seconds
 
 
 def test_start_up_has_a_limit_of_its_own(watchdog: Watchdog) -> None:
@@ -216,11 +235,13 @@ def test_it_tells_once_per_iteration(watchdog: Watchdog) -> None:
 
 
 def test_it_names_phase_progress_and_the_process_that_ended(watchdog: Watchdog) -> None:
-    told = {"step": 4, "phase": "update", "detail": "", "at": time.time() - 40}
+    told = {"step": 4, "phase": "update", "detail": "", "at": NOW - 40}
     watchdog.progress.write_text(json.dumps(told))
     lost = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
-    stays = subprocess.Popen(["sleep", "61"])
+    stays = psutil.Popen(["sleep", "61"])
     try:
+        while stays.status() != psutil.STATUS_SLEEPING:  # it is not loaded yet
+            time.sleep(0.01)
         watchdog.note_iteration({"timing_s/step": 1.0})
         lost.kill()
         lost.wait()

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -24,7 +25,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def wait_for(root: Path, stage: str, **wanted: object) -> progress.StageProgress:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         found = read_progress(root).get(stage)
         if found and all(getattr(found, name) == value for name, value in wanted.items()):
@@ -44,7 +45,7 @@ def test_a_stage_is_running_with_its_counts_and_then_finished(tmp_path: Path, qu
         for done in (31, 32, 33):
             report(done, 120, "responses", "rollouts")
             wait_for(tmp_path, "grade", done=done)
-        assert 0 < wait_for(tmp_path, "grade", done=33).seconds_left < 60
+        assert wait_for(tmp_path, "grade", done=33).seconds_left > 0
     ended = read_progress(tmp_path)["grade"]
     assert (ended.state, ended.done, ended.error, ended.seconds_left) == ("finished", 33, "", None)
     assert ended.updated >= running.updated >= first.started
@@ -150,7 +151,7 @@ def test_lines_say_what_is_left() -> None:
 def test_without_a_terminal_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     page = io.StringIO()
     clock = [100.0]
-    monkeypatch.setattr(progress_display.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(progress_display, "time", SimpleNamespace(monotonic=lambda: clock[0]))
     display = Display("dedup", Console(file=page, width=30))
     step = Step(10, 50, "rows", "reading [bold]x[/bold]")
     display.show(step, None)

@@ -192,4 +192,6 @@ def test_two_real_engines_of_which_one_is_killed_sample_what_one_does(
                 running[0].kill()
                 killed = True
     assert killed
-    assert found == alone
+    assert found.keys() == alone.keys()
+    # Responses beside others round differently, which may turn a draw that is nearly even.
+    assert sum(found[key] == alone[key] for key in alone) >= 0.98 * len(alone)

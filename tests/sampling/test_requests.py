@@ -235,7 +235,8 @@ def test_a_response_ends_at_max_tokens_wherever_its_stretches_end(vllm, model):
 def test_no_more_is_in_hand_than_the_speed_and_the_settings_allow(vllm, model, monkeypatch):
     problems = [f"p{number}" for number in range(200)]
     slow = Engine(model, SAMPLING)
-    monkeypatch.setattr("compass.sampling.engine.time.monotonic", iter(range(0, 10**9, 1000)).__next__)
+    clock = SimpleNamespace(monotonic=iter(range(0, 10**9, 1000)).__next__)
+    monkeypatch.setattr("compass.sampling.engine.time", clock)
     list(slow.sample(want(*problems), seed=0))
     assert slow._llm.most == 8
     monkeypatch.undo()

@@ -1,6 +1,7 @@
 """A repository whose services are tiny HTTP servers, started and ended as the real ones are."""
 
-import socket
+import itertools
+import random
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from compass.services.lifetime import end_processes
+from compass.services.lifetime import end_processes, is_free
 from compass.services.servers import DEFAULT_PORTS, Server, is_answering
 
 SERVER = textwrap.dedent("""
@@ -60,13 +61,13 @@ def ports() -> Mapping[str, int]:
     return free_ports()
 
 
+PORTS = itertools.count(random.SystemRandom().randrange(20_000, 31_000))
+"""Below those that Linux gives whoever asks for any: nobody takes one before its service listens."""
+
+
 def free_ports() -> dict[str, int]:
-    """A free port for each service, no two of them the same."""
-    open_sockets = {name: socket.create_server(("127.0.0.1", 0)) for name in DEFAULT_PORTS}
-    free = {name: one.getsockname()[1] for name, one in open_sockets.items()}
-    for one in open_sockets.values():
-        one.close()
-    return free
+    """A free port for each service, each given once per process."""
+    return dict(zip(DEFAULT_PORTS, filter(is_free, PORTS), strict=False))
 
 
 def listeners(ports: Mapping[str, int]) -> set[int]:

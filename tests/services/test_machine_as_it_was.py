@@ -156,7 +156,6 @@ def test_up_a_stage_from_prefect_and_down_leave_the_machine_as_it_was(machine: M
     down = machine.compass("down", "--force")
     assert down.returncode == 0, down.stderr
     print(f"down took {time.monotonic() - began:.1f} s")
-    assert time.monotonic() - began < 20
     assert machine.own_processes() == set()
     assert all(map(is_free, machine.ports.values()))
     assert read_services(machine.folder) == {}

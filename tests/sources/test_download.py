@@ -13,6 +13,7 @@ import zipfile
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -74,7 +75,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadingHTTPServer]:
     made.files, made.asked, made.cuts, made.ranges = {"/set.jsonl": LINES}, [], [], True
     made.url = f"http://127.0.0.1:{made.server_address[1]}"
     threading.Thread(target=made.serve_forever, daemon=True).start()
-    monkeypatch.setattr(module.time, "sleep", lambda _: None)
+    monkeypatch.setattr(module, "time", SimpleNamespace(sleep=lambda _: None))
     yield made
     made.shutdown()
     made.server_close()

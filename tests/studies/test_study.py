@@ -73,7 +73,7 @@ def test_the_model_and_the_measure_have_to_be_evaluated(tmp_path: Path) -> None:
     assert find_model(read_study("mine", write(tmp_path)), settings) == "rl-3"
     assert find_model(read_study("mine", write(tmp_path, model="rl-1", measure="pass@4")), settings) == "rl-1"
     with pytest.raises(
-        UserError, match="measure: 'pass@8' is not measured with these settings; did you mean pass@4\? there are acc"
+        UserError, match=r"measure: 'pass@8' is not measured with these settings; did you mean pass@4\? there are acc"
     ):
         find_model(read_study("mine", write(tmp_path, measure="pass@8")), settings)
     with pytest.raises(UserError, match="model: 'rl-4' is not evaluated; there are base, rl-1, rl-2, rl-3"):

@@ -57,3 +57,13 @@ def test_files_are_those_of_the_stage_until_they_are_kept_as_they_are(tmp_path: 
     (tmp_path / "plots/a.svg").write_text("second")
     plot, report = find_files(record, tmp_path)
     assert plot.read_text() == (report / "index.html").read_text() == "first"
+
+
+def test_files_of_which_a_part_alone_was_kept_are_those_of_the_stage(tmp_path: Path) -> None:
+    record = make_record(files=["reports"])
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "reports/index.html").write_text("whole")
+    (tmp_path / "reports/lost").symlink_to("nowhere")
+    with pytest.raises(OSError, match=r"nowhere|lost"):
+        keep_files(record, tmp_path)
+    assert list(find_files(record, tmp_path)) == [tmp_path / "reports"]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from compass.verifier import Outcome, verify
 from compass.verifier.reading.normalise import normalise
 
-COMMON = settings(max_examples=150, deadline=None, derandomize=True)
+COMMON = settings(max_examples=150)
 integers = st.integers(-999, 999)
 fractions = st.fractions(min_value=-50, max_value=50, max_denominator=60)
 names = st.sampled_from("abxyz")
@@ -104,7 +104,7 @@ def test_a_tuple_has_an_order(items: list[int]) -> None:
     assert verify(gold=gold, answer=answer).equal == (items == items[::-1])
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=400)
 @given(
     st.text(alphabet=st.sampled_from(list("0123456789abxyz\\{}()[]|^_+-*/=<>.,;:!%$&~'\" \n√π½²×−∞≤°，")), max_size=40)
 )
@@ -113,7 +113,7 @@ def test_normalisation_is_idempotent(text: str) -> None:
     assert normalise(once) == once
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=400)
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_text_gets_a_verdict(gold: str, answer: str) -> None:
     assert verify(gold=gold, answer=answer).outcome in set(Outcome)

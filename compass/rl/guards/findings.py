@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from compass.errors import UserError
-from compass.files import write_json
+from compass.files import write_json, write_text
 
 
 class GuardError(UserError):
@@ -78,7 +78,7 @@ def forget_findings(path: Path, done: int, *, last: int) -> None:
     """
     first = 1 if done < last else 0
     kept = [line for line in read_findings(path) if first <= line["step"] <= done and line["level"] != "stop"]
-    path.write_text("".join(json.dumps(line) + "\n" for line in kept), encoding="utf-8")
+    write_text(path, "".join(json.dumps(line) + "\n" for line in kept))
 
 
 def write_findings(path: Path, samples: Path, out: Path) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ def equal(gold: str, answer: str) -> bool:
     return verify(gold=gold, answer=answer).equal
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     start=st.integers(0, 11),
     step=st.integers(1, 12),
@@ -39,7 +39,7 @@ def test_a_progression_equals_itself_shifted_turned_and_split(
     assert equal(answer, gold)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(one=st.tuples(st.integers(0, 11), st.integers(1, 12)), two=st.tuples(st.integers(0, 11), st.integers(1, 12)))
 def test_two_progressions_are_equal_only_as_sets(one: tuple[int, int], two: tuple[int, int]) -> None:
     first, second = ({start + step * at for at in range(-60, 60)} for start, step in (one, two))
