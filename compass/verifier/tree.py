@@ -314,6 +314,18 @@ def negate(node: Node) -> Node:
             return Negative(node)
 
 
+def infinite_sign(node: Node) -> int:
+    """1 for infinity, -1 for its negative, 0 for anything else."""
+    match node:
+        case Constant("inf"):
+            return 1
+        case Negative(operand):
+            return -infinite_sign(operand)
+        case Quantity(value):
+            return infinite_sign(value)
+    return 0
+
+
 def difference(left: Node, right: Node) -> Node:
     """`left - right`."""
     return Sum((left, Negative(right)))

@@ -21,7 +21,6 @@ from compass.verifier.reading.words import (
     is_formula,
     is_iso_date,
     is_prose,
-    is_spelled,
     plain_words,
     read_choice,
     read_date,
@@ -29,7 +28,6 @@ from compass.verifier.reading.words import (
     read_predicate,
     read_time,
     read_yes_or_no,
-    same_date,
     same_letters,
     same_time,
     split_choice,
@@ -276,13 +274,11 @@ def _compare_words(gold: str, answer: str) -> Finding | None:
         return Finding(True, "text", "the same words")
     dates = read_date(gold), read_date(answer)
     if dates[0] is not None and dates[1] is not None:
-        return Finding(same_date(*dates), "text", "dates")
+        return Finding(dates[0] == dates[1], "text", "dates")
     if any(date is not None and _is_bare(other) for date, other in zip(dates, (answer, gold), strict=True)):
         return Finding(False, "text", "a date against a number")  # "4 July" is no 4 of something
     if ("-" in gold and is_iso_date(gold)) or ("-" in answer and is_iso_date(answer)):
         return Finding(False, "text", "a date against something else")
-    if " " in gold and is_spelled(gold) and is_spelled(answer):
-        return Finding(False, "text", "letters in another order")
     if prose and _list_words(gold) == _list_words(answer) is not None:
         lean(Leniency.WORDING)
         return Finding(True, "text", "the same words in another order")
@@ -322,11 +318,11 @@ def _compare_trees(gold: str, answer: str) -> Finding:
     left, right = parse(_write_division(_as_set(gold))), parse(_write_division(_as_set(answer)))
     for side in (right, left):
         if isinstance(side, Unreadable):
-            return _compare_unreadable(gold, answer, side)
+            return _describe_unreadable(side)
     try:
         return compare_answers(left, right)
     except Unreadable as error:
-        return _compare_unreadable(gold, answer, error)
+        return _describe_unreadable(error)
 
 
 def _write_division(text: str) -> str:
@@ -341,15 +337,6 @@ def _as_set(text: str) -> str:
     return _SETS.get(plain_words(text), text)
 
 
-def _compare_unreadable(gold: str, answer: str, error: Unreadable) -> Finding:
-    """Two texts of which one is no expression, compared as texts."""
-    if isinstance(error, OverBudget):
-        return Finding(None, "budget", str(error))
-    if _drop_spaces(gold) == _drop_spaces(answer):
-        return Finding(True, "text", "the same but for spaces")
-    return Finding(None, "structure", str(error))
-
-
-def _drop_spaces(text: str) -> str:
-    """Text without the spaces that separate letters; those between digits stay."""
-    return re.sub(r"(?<!\d)\s+|\s+(?!\d)", "", text)
+def _describe_unreadable(error: Unreadable) -> Finding:
+    """What is found where a side cannot be read, or costs too much: nothing, and why."""
+    return Finding(None, "budget" if isinstance(error, OverBudget) else "structure", str(error))

@@ -14,7 +14,7 @@ from compass.verifier.comparing.families import compare_families, has_domain
 from compass.verifier.comparing.lists import compare_in_any_order
 from compass.verifier.comparing.matrices import BASIS, as_vectors, is_in_basis
 from compass.verifier.comparing.relations import compare_equations
-from compass.verifier.comparing.shapes import bound_names, choose_sign, split_name
+from compass.verifier.comparing.shapes import choose_sign, split_name
 from compass.verifier.comparing.structure import compare
 from compass.verifier.tree import (
     Call,
@@ -40,7 +40,7 @@ from compass.verifier.tree import (
     symbols,
     walk,
 )
-from compass.verifier.verdict import Finding, Leniency, lean, mark, rewind
+from compass.verifier.verdict import Finding, mark, rewind
 
 MAX_ORDERED = 4
 """Values of a point whose permutations are listed."""
@@ -185,8 +185,6 @@ def _rewritten(gold: Node, answer: Node) -> Finding | None:
         one, two = expand_dots(index_letters(one)), expand_dots(index_letters(two))
     if listed or is_in_basis(one) or is_in_basis(two):
         one, two = as_vectors(one, two)
-    if listed:
-        two = rename_variables(one, two)
     one, two = _all_orders(one), _all_orders(two)
     for first in expand_signs(one):
         for second in expand_signs(two):
@@ -243,23 +241,3 @@ def _tried(look: Callable[[Node, Node], Finding | None], gold: Node, answer: Nod
         raise
     except Unreadable:
         return None
-
-
-def rename_variables(gold: Node, answer: Node) -> Node:
-    """The answer with the variable of its `f(t) = ...` called as in the gold, where neither side uses the other's for anything else."""
-    ours, theirs = _variables(gold), _variables(answer)
-    if ours is None or theirs is None or ours == theirs or len(ours) != len(theirs):
-        return answer
-    if not symbols(answer).isdisjoint(ours) or not symbols(gold).isdisjoint(theirs):
-        return answer
-    lean(Leniency.NAME)
-    for old, new in zip(theirs, ours, strict=True):
-        answer = substitute(answer, Symbol(old), Symbol(new))
-    return answer
-
-
-def _variables(node: Node) -> tuple[str, ...] | None:
-    """The variables of the functions that a list defines, if they are the same in all."""
-    items = node.items if isinstance(node, Sequence) else (node,)
-    found = {bound_names(name) for item in items if (name := split_name(item)[0]) is not None}
-    return found.pop() if len(found) == 1 else None

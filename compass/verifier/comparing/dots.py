@@ -85,19 +85,15 @@ def _folded(terms: tuple[Node, ...], operator: str) -> Node | None:
         [_index_letters(term) for term in terms[: places[0]]],
         [_index_letters(term) for term in terms[places[0] + 1 :]],
     )
-    for pattern in (_pattern(known[-2], known[-1], len(known) - 1), _geometric(known)):
-        if pattern is None or not all(_fits(pattern, at, term) for at, term in enumerate(known, 1)):
-            continue
-        length = _length(pattern, last[-1])
-        if length is not None and all(
-            _agree(_at(pattern, difference(length, number(back))), term) for back, term in enumerate(reversed(last))
-        ):
-            return BigOperator(operator, _INDEX.name, ONE, length, pattern)
-    return None
-
-
-def _fits(pattern: Node, at: int, term: Node) -> bool:
-    return _agree(_at(pattern, number(at)), term)
+    pattern = _pattern(known[-2], known[-1], len(known) - 1)
+    if pattern is None or not all(_agree(_at(pattern, number(at)), term) for at, term in enumerate(known, 1)):
+        return None
+    length = _length(pattern, last[-1])
+    if length is None or not all(
+        _agree(_at(pattern, difference(length, number(back))), term) for back, term in enumerate(reversed(last))
+    ):
+        return None
+    return BigOperator(operator, _INDEX.name, ONE, length, pattern)
 
 
 def _agree(one: Node, two: Node) -> bool:
@@ -164,34 +160,10 @@ def _simple(node: Node) -> Node | None:
     return None
 
 
-def _geometric(known: list[Node]) -> Node | None:
-    if len(known) < 3:
-        return None
-    return Product((known[0], Power(Product((known[1], Inverse(known[0]))), Sum((_INDEX, number(-1))))))
-
-
 def _length(pattern: Node, last: Node) -> Node | None:
     """How many terms there are: the index at which the pattern is the last term."""
     found: list[Node] = []
-    if _matched(pattern, last, found) and found:
-        return found[0]
-    for shift in (0, 1):
-        for part in _exponents(last):
-            length = Sum((part, number(shift)))
-            if scalar.compare_values(_at(pattern, length), last).same:
-                return length
-    value = rational(last) if not symbols(last) else None
-    if value is not None and not symbols(pattern) - {_INDEX.name}:
-        for index in range(2, 64):
-            if rational(_at(pattern, number(index))) == value:
-                return number(index)
-    return None
-
-
-def _exponents(node: Node) -> list[Node]:
-    if isinstance(node, Power):
-        return [node.exponent]
-    return [part for child in node.children() for part in _exponents(child)]
+    return found[0] if _matched(pattern, last, found) and found else None
 
 
 def _matched(pattern: Node, last: Node, found: list[Node]) -> bool:

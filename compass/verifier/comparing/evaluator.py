@@ -179,12 +179,6 @@ def _binomial(top: Any, bottom: Any) -> Any:
     return (top + 1).gamma() * (bottom + 1).rgamma() * (top - bottom + 1).rgamma()
 
 
-def _double_factorial(field: Field, value: Any) -> Any:
-    """`(2/π)^((1 - cos πn)/4) 2^(n/2) Γ(n/2 + 1)`, which is n!! at whole numbers."""
-    parity = (1 - (value * field.pi()).cos()) / 4
-    return (field.ball(2) / field.pi()) ** parity * field.ball(2) ** (value / 2) * (value / 2 + 1).gamma()
-
-
 def _remainder(value: Any, modulus: Any) -> Any:
     return value - modulus * (value / modulus).floor()
 
@@ -220,7 +214,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "cbrt": lambda field, value: field.root(value, field.ball(3)),
     "abs": lambda field, value: field.ball(abs(value)),
     "factorial": lambda field, value: (value + 1).gamma(),
-    "factorial2": _double_factorial,
     "binom": lambda field, top, bottom: _binomial(top, bottom),
     "mod": lambda field, value, modulus: field.of_reals(_remainder, value, modulus),
     "max": lambda field, *values: field.of_reals(_largest, *values),

@@ -3,7 +3,7 @@
 `x = \\frac{\\pi}{4} + k\\pi, k \\in \\mathbb{Z}` is decided as a union of progressions, whatever its letter, its start, its sign or how it is
 split into cases. Starts and steps are constants; all are measured in the first step, and every step must be a rational multiple of it:
 then both unions repeat with a common period, and are equal if they hold the same remainders. Points on a line, `(1,2) + t(3,4)`, are
-compared as lines. Other families are equal if one becomes the other when its letters are renamed.
+compared as lines. Other families, and those that begin somewhere, are equal if one becomes the other when its letters are renamed.
 """
 
 from __future__ import annotations
@@ -77,11 +77,8 @@ class _Placed(NamedTuple):
     width: arb
 
 
-def same_union(gold: list[Progression], answer: list[Progression], first: int | None) -> bool | None:
-    """Whether two unions of progressions hold the same members; None where steps have no common measure.
-
-    Args:
-        first: the first value of the parameters; None where they are all whole numbers.
+def same_union(gold: list[Progression], answer: list[Progression]) -> bool | None:
+    """Whether two unions of progressions over all whole numbers hold the same members; None where steps have no common measure.
 
     Raises:
         OverBudget, Unreadable: a part that cannot be evaluated.
@@ -92,13 +89,7 @@ def same_union(gold: list[Progression], answer: list[Progression], first: int | 
         if None in one or None in two:
             return None
         steps = [step for item in (*one, *two) for step in item.steps]
-        if not all(steps):
-            return None
-        if first is None:
-            return _same_remainders(one, two)
-        if any(len(item.steps) > 1 for item in (*one, *two)) or len({step > 0 for step in steps}) > 1:
-            return None
-        return _same_beginnings(one, two, first)
+        return _same_remainders(one, two) if all(steps) else None
 
 
 def _placed(item: Progression, unit: Node) -> _Placed | None:
@@ -168,43 +159,6 @@ def _remainders(items: list[_Placed], period: Fraction) -> list[_Placed] | None:
             if len(members) > MAX_REMAINDERS:
                 return None
     return members
-
-
-def _same_beginnings(gold: list[_Placed], answer: list[_Placed], first: int) -> bool | None:
-    """Progressions that begin somewhere: after the last beginning both repeat, so two periods more decide."""
-    rising = gold[0].steps[0] > 0
-    period = _period([abs(item.steps[0]) for item in (*gold, *answer)])
-    begins = [_member(item, first, rising) for item in (*gold, *answer)]
-    end = max(float(value) for value in begins) + 2 * float(period)
-    one, two = _beginning(gold, first, rising, end), _beginning(answer, first, rising, end)
-    if one is None or two is None or len(one) != len(two):
-        return None if one is None or two is None else False
-    return all(
-        item.kind == other.kind and _is_zero(item.width - other.width) and _is_zero(item.start - other.start)
-        for item, other in zip(one, two, strict=True)
-    )
-
-
-def _member(item: _Placed, index: int, rising: bool) -> arb:
-    step = item.steps[0] * index
-    value = item.start + fmpq(step.numerator, step.denominator)
-    return value if rising else -value
-
-
-def _beginning(items: list[_Placed], first: int, rising: bool, end: float) -> list[_Placed] | None:
-    members: list[_Placed] = []
-    for item in items:
-        index = first
-        while float(value := _member(item, index, rising)) < end + 1e-9:
-            members.append(item._replace(start=value))
-            index += 1
-            if len(members) > MAX_REMAINDERS:
-                return None
-    members.sort(key=lambda item: (float(item.start), item.kind))
-    return [
-        item for at, item in enumerate(members)
-        if not at or item.kind != members[at - 1].kind or not _is_zero(item.start - members[at - 1].start)
-    ]  # fmt: skip
 
 
 _TURNED = {">": "<", ">=": "<="}
@@ -490,10 +444,11 @@ def _decide(one: Family, two: Family, compare: Compare) -> Finding:
         if first is not None and second is not None:
             if len(named) > 1:
                 return differ("families of other names")
-            firsts = {WHOLE[domain] for domain in domains}
-            if domains == {"N", "N+"} or domains == {"N", "Z+"}:
-                firsts = {1}  # some begin the natural numbers with 1
-            same = same_union(first, second, firsts.pop()) if len(firsts) == 1 else False
+            if domains in ({"N", "N+"}, {"N", "Z+"}):  # some begin the natural numbers with 1
+                one, two = (side._replace(domains=dict.fromkeys(side.domains, "N+")) for side in (one, two))
+            elif len({WHOLE[domain] for domain in domains}) > 1:
+                return differ("families that begin elsewhere")
+            same = same_union(first, second) if domains == {"Z"} else None
             if same is not None:
                 return SAME_PARTS if same else differ("other families of numbers")
     lines = _line(one), _line(two)
@@ -502,13 +457,18 @@ def _decide(one: Family, two: Family, compare: Compare) -> Finding:
     return _renamed(one, two, compare)
 
 
+def _name_domain(domain: str) -> str:
+    """One name for the sets of whole numbers that begin alike."""
+    return str(WHOLE.get(domain, domain))
+
+
 def _renamed(one: Family, two: Family, compare: Compare) -> Finding:
     """Whether one family becomes the other when its letters are renamed."""
     letters, others = tuple(one.domains), tuple(two.domains)
     if (
         len(letters) != len(others)
         or len(letters) > MAX_PARAMETERS
-        or sorted(one.domains.values()) != sorted(two.domains.values())
+        or sorted(map(_name_domain, one.domains.values())) != sorted(map(_name_domain, two.domains.values()))
     ):
         return differ("families of other letters")
     gold = _joined(one)

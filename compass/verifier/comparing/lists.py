@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Callable
 
 from compass.verifier.comparing.exact import rational
-from compass.verifier.comparing.real_sets import infinite_sign
 from compass.verifier.comparing.shapes import Shape, bound_names, place_variables, split_name
-from compass.verifier.tree import Inverse, Negative, Node, Number, Power, Product, Sequence, Sum, symbols
+from compass.verifier.tree import Inverse, Negative, Node, Number, Power, Product, Sequence, Sum, infinite_sign, symbols
 from compass.verifier.verdict import Finding, Leniency, lean, mark, rewind
 
 MAX_PAIRINGS = 200

@@ -43,6 +43,7 @@ from compass.verifier.tree import (
     Words,
     contains,
     difference,
+    infinite_sign,
     negate,
     number,
     substitute,
@@ -98,18 +99,6 @@ def _measured(end: Node) -> Measured:
     """An end and its unit; a sign of percent or degree is part of its value."""
     measured = peel(end)
     return Measured(end, None) if measured.unit in (DEGREE, PERCENT) else measured
-
-
-def infinite_sign(node: Node) -> int:
-    """1 for infinity, -1 for its negative, 0 for anything else."""
-    match node:
-        case Constant("inf"):
-            return 1
-        case Negative(operand):
-            return -infinite_sign(operand)
-        case Quantity(value):
-            return infinite_sign(value)
-    return 0
 
 
 def _compare_low(one: Piece, two: Piece) -> int:

@@ -47,6 +47,7 @@ from compass.verifier.tree import (
     Symbol,
     Unreadable,
     contains,
+    infinite_sign,
     number,
     substitute,
     symbols,
@@ -187,7 +188,7 @@ def compare_values(gold: Node, answer: Node) -> Finding:
         if node.__class__ in _NO_SCALAR:
             raise Unreadable(f"a {node.kind} where a single value is expected")
     if contains(gold, Constant) or contains(answer, Constant):
-        infinite = _infinity(gold), _infinity(answer)
+        infinite = infinite_sign(gold), infinite_sign(answer)
         if any(infinite):
             return Finding(infinite[0] == infinite[1], "structure", "infinite")
     one, two = rational(gold), rational(answer)
@@ -262,15 +263,6 @@ def _exact(gold: Node, answer: Node) -> bool | None:
         return same_rational_function(gold, answer)
     except OverBudget:
         return None
-
-
-def _infinity(node: Node) -> int:
-    match node:
-        case Constant("inf"):
-            return 1
-        case Negative(operand):
-            return -_infinity(operand)
-    return 0
 
 
 def _shown(value: fmpq) -> str:

@@ -10,7 +10,6 @@ from compass.verifier.comparing.relations import compare_equations, compare_rela
 from compass.verifier.comparing.shapes import Shape, bound_names, label, place_variables, shape, split_name
 from compass.verifier.reading.words import plain_words
 from compass.verifier.tree import (
-    ABSENT,
     WITHOUT_VALUE,
     Call,
     Cases,
@@ -33,16 +32,11 @@ from compass.verifier.tree import (
     cells,
     contains,
     quotient,
-    rebuild,
-    substitute,
     symbols,
 )
 from compass.verifier.verdict import Finding, Leniency, lean
 
 _STRUCTURED = (*WITHOUT_VALUE, PlusMinus)
-
-_INDICES = frozenset("nkmijr")
-_SETS = frozenset(["list", "set", "tuple", "scalar", "setop", "named set", "relation", "conditions"])
 
 
 def compare(gold: Node, answer: Node) -> Finding:
@@ -63,13 +57,6 @@ def compare(gold: Node, answer: Node) -> Finding:
         if _name_one_function(gold_name, answer_name):
             lean(Leniency.NAME)
             return compare(gold_value, answer_value)
-        if _are_terms(gold_name, answer_name):
-            gold, answer = (
-                substitute(side, Symbol(name.name[-1]), Symbol(" 0"))
-                for side, name in ((gold_value, gold_name), (answer_value, answer_name))
-            )
-            lean(Leniency.NAME)
-            return compare(gold, answer)
         if bound_names(gold_name) and label(gold_name) == label(answer_name):
             lean(Leniency.NAME)
             return compare(place_variables(gold_name, gold_value), place_variables(answer_name, answer_value))
@@ -111,16 +98,6 @@ def _worked_out(node: Node) -> Node:
     if isinstance(node, (Sum, Product, Negative, Power)):
         return to_matrix(node) or to_tuple(node) or node
     return node
-
-
-def _are_terms(one: Node, two: Node) -> bool:
-    """Whether two names are general terms of one sequence, `a_n` and `a_k`."""
-    match one, two:
-        case Symbol(first), Symbol(second):
-            return (
-                first[:-1] == second[:-1] and first[-2:-1] == "_" and first[-1] in _INDICES and second[-1] in _INDICES
-            )
-    return False
 
 
 def _name_one_function(one: Node, two: Node) -> bool:
@@ -187,19 +164,7 @@ def _compare_shapes(gold: Shape, answer: Shape) -> Finding:
         return compare_lists(gold, answer, compare)
     if "matrix" in kinds:
         return _vector(gold, answer)
-    if kinds <= _SETS:
-        return compare_sets(gold, answer, compare)
-    return _parts(gold.node, answer.node)
-
-
-def _parts(gold: Node, answer: Node) -> Finding:
-    """Two answers of one kind by their parts, in order: of every kind that needs no rule of its own."""
-    if type(gold) is not type(answer):
-        return differ(f"a {gold.kind} against a {answer.kind}")
-    blank = [rebuild(node, lambda part: ABSENT) for node in (gold, answer)]
-    if blank[0] != blank[1]:  # another number of parts, or other text beside them
-        return differ(f"a {gold.kind} of another form")
-    return compare_in_order(gold.children(), answer.children(), compare)
+    return compare_sets(gold, answer, compare)
 
 
 def _words(gold: Node, answer: Node) -> Finding:

@@ -19,7 +19,6 @@ _BASE = re.compile(
 _COMPARED = re.compile(
     r"(?<=[\w})])\s?(?:\\text\s?\{\s*)?\bis\s(?:strictly\s)?(?P<word>greater|more|larger|less|smaller) than(?P<equal> or equal to)?\s*\}?\s*(?=[\w\\(.-])"
 )
-_UNION = re.compile(r"(?<=[)\]}])\s?U\s?(?=[(\[{])")
 _WORDED_BASE = re.compile(r"(?<=[\d)])_\{(?P<base>[a-z]{3,8})\}")
 _LETTERED_DIGITS = re.compile(
     r"(?P<before>(?:^|.*=)-?)(?:\\(?:text|mathrm|textrm)\s*\{(?P<upright>[0-9A-Fa-f]+)\}|(?P<digits>(?=\d*[A-Fa-f])(?:\d[0-9A-Fa-f]*|[A-F][0-9A-F]+)))"
@@ -51,8 +50,6 @@ def rewrite_numbers(text: str) -> str:
         text = _COMPARED.sub(_comparison, text)
     if "(" in text:
         text = _BRACKETED_WORDS.sub(_unit_in_brackets, text)
-    if "U" in text:
-        text = _UNION.sub(r"\\cup ", text)
     if "base" in text:
         text = _BASE.sub(_with_base, text)
     if text[:2] in ("0x", "0X") and (match := _HEXADECIMAL.fullmatch(text)):
@@ -132,7 +129,7 @@ _LETTERED = re.compile(
 _THREE_DOTS = re.compile(r"(?<=[,;+*-])\.{3,}")
 _QUANTIFIED = re.compile(r"(\\(?:exists|forall)[^:,|]*)(?::|\||\\mid(?![a-z])|\\text\{\s?(?:such that|s\.t\.)\s?\})")
 _EXTREME = re.compile(r"(?<=imum)(?:\s?value)?\}?\s?:", re.IGNORECASE)
-_PLAIN_UNION = re.compile(r"(?<=[)\]}])\s?(?:U|\\text\{\s?U\s?\})\s?(?=[(\[{\\])")
+_UNION = re.compile(r"(?<=[)\]}])\s?(?:U|\\text\{\s?U\s?\})\s?(?=[(\[{\\])")
 _EITHER = re.compile(r"^(?:\\text\{\s?)?either\s?\}?(?![a-z])", re.IGNORECASE)
 _ONLY = re.compile(r"^\\text\{\s?only\s?\}|^only(?=[\s\\a-zA-Z]*=)")
 _LAST_ONLY = re.compile(r"(?<=[\w}])\s*(?:\\text\{\s?only\s?\}|\sonly)$")
@@ -182,7 +179,7 @@ def rewrite_notation(text: str) -> str:
     if "imum" in text:
         text = _EXTREME.sub("=", text)
     if "U" in text:
-        text = _PLAIN_UNION.sub(r"\\cup ", text)
+        text = _UNION.sub(r"\\cup ", text)
     if "ither" in text:
         text = _EITHER.sub("", text)
     if "only" in text:

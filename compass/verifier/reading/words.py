@@ -32,11 +32,9 @@ _INITIAL = re.compile(r"(?<=\w )A\b(?! [a-z])")
 _BEFORE_A_DAY = re.compile(
     r"^(?:on|in) (?=(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:january|february|march|april|may|june|july|august|september|october|november|december)\b)"
 )
-_CHOICE = re.compile(r"\(?\s*([A-Z])\s*\)?\.?")
 _WRAPPED_CHOICE = re.compile(r"\(\s*([A-Ha-h])\s*\)\.?|([A-H])\)?\.?|([a-h])\)")
 _EXCLUDED = re.compile(r"(?<=[A-H])[)\s.,;。，]*(?:(?:而?不是)|(?:,|\s)(?:and\s)?not)\s?\(?[A-H]\)?\.?$")
 """What follows a choice and rules out another: "B, not A"."""
-_SPELLED = re.compile(r"[A-Za-z](?: [A-Za-z]){2,}")
 
 _SAME = {
     "no solution": "no solutions;there is no solution;there are no solutions;no solution exists;no solutions exist;none exist;"
@@ -110,11 +108,6 @@ def read_choice(text: str) -> str | None:
         plain = _EXCLUDED.sub("", plain)
     match = _WRAPPED_CHOICE.fullmatch(plain)
     return None if match is None else (match.group(1) or match.group(2) or match.group(3)).upper()
-
-
-def is_spelled(text: str) -> bool:
-    """Whether text is single letters with spaces between them, in an order that says something: `b a d c`."""
-    return _SPELLED.fullmatch(text) is not None
 
 
 _PROSE = re.compile(r"[^\W\d_]{2,}")
@@ -238,11 +231,6 @@ def read_date(text: str) -> Date | None:
     return Date(years[0] if years else "", _MONTHS[months[0]], days[0] if days else "")
 
 
-def same_date(one: Date, two: Date) -> bool:
-    """Whether two dates agree in every part."""
-    return one == two
-
-
 _STYLE = r"\\(?:text|textbf|textrm|mathrm|mathbf|mathsf|bf|rm)\s*\{"
 _LETTERED = re.compile(
     rf"(?:{_STYLE})?(?P<open>\()?\s*(?:{_STYLE})?(?P<letter>[A-H])(?P<inner>\}})?\s*(?P<mark>[).:])(?P<outer>[.:]?\}}|[.:])?\s*(?P<value>[^*/^=<>_+,}}].*)",
@@ -258,8 +246,6 @@ def split_choice(text: str) -> tuple[str, str] | None:
     if match is None or (match["open"] and match["mark"] != ")"):
         return None
     value = match["value"].strip()
-    if value.count("{") < value.count("}") and value.endswith("}"):
-        value = value[:-1]  # \\text{(B) a cube}
     if match["mark"] == "." and len(value) < 3 and value.isalpha():
         return None  # p.m. and its like
     return match["letter"], value
