@@ -178,7 +178,7 @@ def test_a_warm_start_needs_sources_that_there_are_and_a_graph_that_reads_them(
     told = {problem.where: "; ".join(filter(None, [problem.found, problem.remedy])) for problem in find_problems(root)}
     assert set(told) == {"dvc.yaml", "base.warm_start.sources", "base.warm_start.gpus"}
     assert told["dvc.yaml"].endswith(
-        "run `make deps`, which writes dvc.yaml from params.yaml (where a setting of -S is not yet)"
+        "run `make deps`, which writes dvc.yaml from params.yaml; a setting given with -S has to be written into params.yaml first"
     )
     assert (
         told["base.warm_start.sources"] == "'mien' is no source of `collect.sources`; did you mean mine? there are mine"
