@@ -116,6 +116,13 @@ OVERLONG = "reward.reward_kwargs.overlong_buffer_cfg"
     [
         ("loss", {"kl_coef": 0.0}, "actor_rollout_ref.actor.use_kl_loss", False),
         ("loss", {"entropy_coef": 0.0}, "actor_rollout_ref.actor.calculate_entropy", False),
+        # verl computes it in an update whose coefficient is not 0
+        (
+            "loss",
+            {"entropy_target": 0.1, "aggregation": "token-mean"},
+            "actor_rollout_ref.actor.calculate_entropy",
+            False,
+        ),
         ("loss", {"dual_clip": 0.0}, "actor_rollout_ref.actor.clip_ratio_c", 1e9),
         ("loss", {"mode": "gspo"}, "actor_rollout_ref.actor.policy_loss.loss_mode", "gspo"),
         ("rollout", {"dynamic_sampling": False}, "algorithm.filter_groups.enable", False),
