@@ -389,6 +389,8 @@ def _pipeline(stage: str, settings: RlStage, paths: StagePaths, seed: int) -> di
             "train_batch_size": settings.data.batch_size,
             "gen_batch_size": 1,
             "max_generation_batches": settings.rollout.max_generation_batches,
+            # verl hands its own key to its own sampler alone
+            "max_inflight_gen_batches": "${algorithm.filter_groups.max_inflight_gen_batches}",
             "refill": settings.rollout.refill,
             "reproducible": settings.rollout.reproducible,
             "overlong_filter": settings.loss.overlong_filter,

@@ -108,6 +108,12 @@ def test_what_decides_an_update_reaches_its_own_key() -> None:
     assert (sampler["train_batch_size"], sampler["max_generation_batches"], sampler["reproducible"]) == (60, 7, False)
 
 
+def test_the_sampler_gets_verls_number_of_batches_in_flight() -> None:
+    ours = ODD.model_copy(update={"verl": {"algorithm.filter_groups.max_inflight_gen_batches": 3}})
+    config = verl_config("warm", ours, PATHS, seed=3)
+    assert config.trainer.v1.sampler.sampler_kwargs.max_inflight_gen_batches == 3
+
+
 OVERLONG = "reward.reward_kwargs.overlong_buffer_cfg"
 
 
