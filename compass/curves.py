@@ -51,6 +51,7 @@ CURVES = (
     Curve("actor/kl_loss", "update/kl_to_reference", "KL to the start"),
     Curve("actor/reward_kl_penalty", "update/kl_in_reward", "KL taken off the reward, per token"),
     Curve("actor/reward_kl_penalty_coeff", "update/kl_coefficient"),
+    Curve("actor/entropy_coef", "update/entropy_coefficient", "entropy coefficient"),
     Curve("critic/vf_loss", "critic/loss"),
     Curve("critic/vf_explained_var", "critic/explained_variance", "explained variance of the critic"),
     Curve("critic/values/mean", "critic/value"),

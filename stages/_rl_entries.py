@@ -34,7 +34,7 @@ def rl_names(graph: Mapping[str, Any]) -> list[str]:
     return [name for name, entry in graph.items() if str(entry.get("cmd", "")).startswith(COMMAND)]
 
 
-_WRITE_GRAPH = "run `make deps`, which writes dvc.yaml from params.yaml (where a setting of -S is not yet)"
+_WRITE_GRAPH = "run `make deps`, which writes dvc.yaml from params.yaml; a setting given with -S has to be written into params.yaml first"
 
 
 def check_names(settings: Settings, path: Path = Path("dvc.yaml")) -> None:

@@ -63,7 +63,10 @@ def _check_devices(settings: Settings) -> Iterator[Finding]:
 
 
 def _check_bfloat16(settings: Settings) -> Iterator[Finding]:
-    """What would compute in bfloat16 on a processor whose products of it take some forty times as long as those of float32."""
+    """What would compute in bfloat16 on a processor whose products of it take some forty times as long as those of float32.
+
+    On a CPU vLLM takes `auto` for bfloat16, whatever type the model's weights have (float16 for float16, which is no faster).
+    """
     if not lacks_bfloat16():
         return
     on_cpu = {f"rl.stages.{name}.resources": stage.resources for name, stage in settings.rl.stages.items()}
@@ -73,8 +76,9 @@ def _check_bfloat16(settings: Settings) -> Iterator[Finding]:
     if not count_visible_gpus() and not settings.engines.servers and not settings.engines.address:
         on_cpu |= {"grade.sampling": settings.grade.sampling, "evaluate.sampling": settings.evaluate.sampling}
     for where, given in on_cpu.items():
-        if given.dtype == "bfloat16":
-            found = "bfloat16, and this processor has no AVX-512: its products take some forty times as long as those of float32"
+        if given.dtype != "float32":
+            meant = "bfloat16" if given.dtype == "bfloat16" else "auto, for which vLLM takes bfloat16 on a CPU"
+            found = f"{meant}, and this processor has no AVX-512: its products take some forty times as long as those of float32"
             yield Finding(f"{where}.dtype", found, "set it to float32")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -63,26 +63,22 @@ def shared_problems(runs: Sequence[Run]) -> float:
 
 def _summarise_scores(runs: Sequence[Run], model: str, benchmark: str, shared: float) -> dict[str, Any]:
     scores = [run.results.scores[model][benchmark] for run in runs]
-    spreads = [score["sd"] for score in scores]
-    return summarise_runs(
-        [score["accuracy"] for score in scores],
-        *([one[part] for one in spreads] for part in ("samples", "problems")),
-        shared=shared,
-    )
+    return summarise_runs([score["accuracy"] for score in scores], *_deviations(scores), shared=shared)
 
 
 def _summarise_gains(runs: Sequence[Run], model: str, base: str, shared: float) -> dict[str, Any] | None:
     """The paired gain of a model over the base; None where a run did not compare them."""
-    found = [find_comparison(run, model, base) for run in runs]
-    if not all(one and one["problems"] for one in found):
+    found = [one for run in runs if (one := find_comparison(run, model, base)) and one["problems"]]
+    if len(found) < len(runs):
         return None
-    spreads = [one["sd"] for one in found if one]
-    return summarise_runs(
-        [one["difference"] for one in found if one],
-        *([one[part] for one in spreads] for part in ("samples", "problems")),
-        shared=shared,
-        limits=(-1.0, 1.0),
-    )
+    values = [one["difference"] for one in found]
+    return summarise_runs(values, *_deviations(found), shared=shared, limits=(-1.0, 1.0))
+
+
+def _deviations(figures: Sequence[Mapping[str, Any]]) -> Iterator[list[float | None]]:
+    """What other samples, and other problems, would move each of these scores or gains by; None where a run's evaluation is older than `sd`."""
+    for part in ("samples", "problems"):
+        yield [one.get("sd", {}).get(part) for one in figures]
 
 
 def _conclusion(
@@ -115,6 +111,12 @@ def _conclusion(
     if shared < 1:
         seen.append(
             f"The runs share {100 * shared:.0f}% of their problems: the spread over runs holds that of the problems, which is taken off for the training run's part."
+        )
+    older = [name for run, name in zip(runs, names, strict=True) if "sd" not in run.results.scores[last][AVERAGE]]
+    if older:
+        seen.append(
+            f"{', '.join(older)} {'was' if len(older) == 1 else 'were'} evaluated before evaluation wrote what other samples and problems "
+            "would change (`sd`), so that what training again would change is not known; evaluate again to have it."
         )
     if len(runs) == 2:
         seen.append(

@@ -204,12 +204,12 @@ def overrides_by_setting(stage: str, settings: RlStage, paths: StagePaths, *, se
 def is_one_update(settings: RlStage) -> bool:
     """Whether `compass.rl.one_update` leaves out the pass for old log-probabilities: an iteration is one update of the policy.
 
-    KL in the reward and rollout correction need the numbers of that pass, so may a key of `rl.verl` or another loss, and with a critic an iteration may have
-    no update. On GPUs, where it was never run, verl's own pass stays.
+    KL in the reward, rollout correction and a target of entropy need the numbers of that pass, so may a key of `rl.verl` or another loss, and with a critic
+    an iteration may have no update. On GPUs, where it was never run, verl's own pass stays.
     """
     whole = settings.optimizer.mini_batch_size == settings.data.batch_size and settings.optimizer.epochs == 1
     needs = settings.reward.kl_coef > 0 or settings.rollout.correction != Correction() or bool(settings.verl)
-    needs = needs or settings.loss.mode != "vanilla"
+    needs = needs or settings.loss.mode != "vanilla" or settings.loss.entropy_target > 0
     return whole and not needs and settings.advantage.estimator != "gae" and settings.resources.gpus == 0
 
 
@@ -284,8 +284,8 @@ def _loss(settings: RlStage) -> dict[str, Any]:
         # Without a constant verl divides by the longest response of each pass, so that a pass of short ones weighs more.
         f"{actor}.loss_scale_factor": settings.rollout.max_response_tokens,
         f"{actor}.entropy_coeff": ours.entropy_coef,
-        # else its metric comes with the old log-probabilities
-        f"{actor}.calculate_entropy": ours.entropy_coef > 0 or is_one_update(settings),
+        # else its metric comes with the old log-probabilities, and verl computes it in an update whose coefficient is not 0
+        f"{actor}.calculate_entropy": (ours.entropy_coef > 0 and not ours.entropy_target) or is_one_update(settings),
         f"{actor}.clip_ratio_c": ours.dual_clip or NO_DUAL_CLIP,
         f"{actor}.use_kl_loss": ours.kl_coef > 0,
         f"{actor}.kl_loss_coef": ours.kl_coef,
@@ -389,6 +389,8 @@ def _pipeline(stage: str, settings: RlStage, paths: StagePaths, seed: int) -> di
             "train_batch_size": settings.data.batch_size,
             "gen_batch_size": 1,
             "max_generation_batches": settings.rollout.max_generation_batches,
+            # verl hands its own key to its own sampler alone
+            "max_inflight_gen_batches": "${algorithm.filter_groups.max_inflight_gen_batches}",
             "refill": settings.rollout.refill,
             "reproducible": settings.rollout.reproducible,
             "overlong_filter": settings.loss.overlong_filter,
@@ -410,6 +412,9 @@ def watch_config(settings: RlStage, paths: StagePaths) -> dict[str, Any]:
         "rollouts_every": settings.record.rollouts_every,
         "beginning": read_beginning(paths.model, settings.rollout.temperature),
         "one_update": is_one_update(settings),
+        "entropy": settings.loss.model_dump(
+            include={"entropy_coef", "entropy_target", "entropy_step", "entropy_coef_max"}
+        ),
         "rewards": str(paths.rewards),
         "metrics": str(paths.metrics),
         "saved_metrics": str(paths.saved_metrics),

@@ -8,7 +8,8 @@ then, and a kill between the two loses them. Here
 3. the rollouts of chosen iterations are kept, and the worst samples of one in which a guard fires;
 4. the trainer's phase is written for the process that watches it;
 5. where the old log-probabilities are the rollout engine's, a few responses are compared with the trainer all the same;
-6. an adaptive KL coefficient goes on where it was when a stage goes on, and ReMax gets its greedy rewards;
+6. an adaptive KL coefficient goes on where it was when a stage goes on, an entropy coefficient with a target follows it
+   (`compass.rl.adaptive_entropy`), and ReMax gets its greedy rewards;
 7. where an iteration is one update, the pass before it is left out (`compass.rl.one_update`);
 8. every iteration has a seed of its own for its mini-batches;
 9. with `rollout.reproducible` a problem goes with how often the iteration had it before, so that its responses get other seeds;
@@ -33,12 +34,14 @@ import torch
 from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
 from verl.utils.config import omega_conf_to_dataclass
 from verl.utils.debug import marked_timer
+from verl.workers.utils.losses import ppo_loss
 
 from compass.rl import estimators, one_update
+from compass.rl.adaptive_entropy import COEFFICIENT, applied_coefficient, move_coefficient
 from compass.rl.correction import compare_responses
 from compass.rl.guards.findings import Findings
 from compass.rl.guards.step_guards import STEP_GUARDS, Facts, StepGuard
-from compass.rl.metrics import CUT_OFF, LENGTH, LOOPS, find_loops, read_metrics, without_end
+from compass.rl.metrics import CUT_OFF, ENTROPY, LENGTH, LOOPS, find_loops, read_metrics, without_end
 from compass.rl.notice import Noticed, answer_notice, check_notice
 from compass.rl.progress import Progress
 from compass.rl.reproducible import BEFORE, update_seed
@@ -263,11 +266,20 @@ class StageTrainer(PPOTrainerSync):
 
     def _update_actor(self, batch: Any, metrics: dict) -> Any:
         self._begin_update("update")
+        if self.watch.entropy.entropy_target:
+            self._follow_entropy(metrics)
         batch.extra_info[one_update.FLAG] = self.one_pass
         batch = super()._update_actor(batch, metrics)
         if self.one_pass:
             one_update.rename_metrics(metrics)
         return batch
+
+    def _follow_entropy(self, metrics: dict) -> None:
+        """Move the entropy coefficient, and give the actor the loss that has it."""
+        ours, actor = self.watch.entropy, self.config.actor_rollout_ref.actor
+        metrics[COEFFICIENT] = move_coefficient(self.history, metrics[ENTROPY], ours)
+        actor.entropy_coeff = applied_coefficient(metrics, ours.entropy_target)
+        self.actor_rollout_wg.set_loss_fn(partial(ppo_loss, omega_conf_to_dataclass(actor)))
 
     def _balance_batch(self, batch: Any, metrics: dict, *arguments: Any, **named: Any) -> Any:
         if self.actor_rollout_wg.world_size > 1:

@@ -165,7 +165,16 @@ class Loss(Section):
     """How that KL is estimated per token; a `+` takes the gradient of k2 with the value of the other (docs/reference/estimators.md)."""
 
     entropy_coef: Annotated[float, Field(ge=0)] = 0.0
-    """Entropy bonus."""
+    """Entropy bonus; with `entropy_target` what the coefficient begins with."""
+
+    entropy_target: Annotated[float, Field(ge=0)] = 0.0
+    """Entropy to hold, in nats per token: below it the coefficient rises, else it falls (Skywork-OR1). 0 keeps `entropy_coef` as it is."""
+
+    entropy_step: Annotated[float, Field(gt=0)] = 1e-4
+    """With `entropy_target`: how much the coefficient changes per iteration; the default is that of Skywork-OR1's scripts."""
+
+    entropy_coef_max: Annotated[float, Field(gt=0)] = 5e-3
+    """With `entropy_target`: the largest coefficient; the default is that of Skywork-OR1's scripts."""
 
     overlong_filter: bool = False
     """Leave responses that were cut off at `rollout.max_response_tokens` out of the loss and of what it is divided by (DAPO's overlong
@@ -175,6 +184,22 @@ class Loss(Section):
     def _bound(self) -> Loss:
         if 0 < self.dual_clip <= 1:
             raise ValueError(f"`dual_clip` ({self.dual_clip:g}) must be more than 1, or 0, which turns it off")
+        return self
+
+    @model_validator(mode="after")
+    def _entropy_per_token(self) -> Loss:
+        if not self.entropy_target:
+            return self
+        if "token-sum" in self.aggregation:
+            raise ValueError(
+                f"`entropy_target` ({self.entropy_target:g}) is per token, and under `aggregation: {self.aggregation}` verl measures a sum; "
+                "take `token-mean` or `seq-mean-token-mean`, or leave `entropy_target` out"
+            )
+        if self.entropy_coef > self.entropy_coef_max:
+            raise ValueError(
+                f"`entropy_coef` ({self.entropy_coef:g}) must be at most `entropy_coef_max` ({self.entropy_coef_max:g}): it is what "
+                "`entropy_target` begins with"
+            )
         return self
 
 

@@ -123,8 +123,11 @@ def without_effect(recipe: Recipe) -> dict[str, Any]:
     }
     found: dict[str, Any] = {"advantage": {name for name, is_off in off.items() if is_off}}
     found["loss"] = {"kl_estimator"} if not recipe.loss.kl_coef else set()
+    if not recipe.loss.entropy_target:
+        found["loss"] |= {"entropy_target", "entropy_step", "entropy_coef_max"}
     unused = UNUSED_BY_MODE[recipe.loss.mode]
-    found["loss"] |= unused - {"aggregation"} if recipe.loss.kl_coef or recipe.loss.entropy_coef else unused
+    terms = recipe.loss.kl_coef or recipe.loss.entropy_coef or recipe.loss.entropy_target
+    found["loss"] |= unused - {"aggregation"} if terms else unused
     if not recipe.lora.rank:
         found["lora"] = True
     if not recipe.reward.kl_coef:

@@ -126,12 +126,21 @@ def test_a_full_disk_is_told(
     assert "GB are free" in only(root).found
 
 
+@pytest.mark.parametrize(
+    ("setting", "dtype", "found"),
+    [
+        ("rl.resources.dtype", "bfloat16", "bfloat16, and this processor has no AVX-512"),
+        ("grade.sampling.dtype", "bfloat16", "bfloat16, and this processor has no AVX-512"),
+        ("evaluate.sampling.dtype", "auto", "auto, for which vLLM takes bfloat16 on a CPU, and this processor"),
+    ],
+)
 def test_bfloat16_is_refused_on_a_processor_that_is_slow_at_it(
-    repository: Repository, monkeypatch: pytest.MonkeyPatch
+    repository: Repository, monkeypatch: pytest.MonkeyPatch, setting: str, dtype: str, found: str
 ) -> None:
-    root = repository({"rl.resources.dtype": "bfloat16"})
+    root = repository({setting: dtype})
     monkeypatch.setattr("compass.checks.machine.lacks_bfloat16", lambda: True)
-    assert (only(root).where, only(root).remedy) == ("rl.resources.dtype", "set it to float32")
+    assert (only(root).where, only(root).remedy) == (setting, "set it to float32")
+    assert only(root).found.startswith(found)
     monkeypatch.setattr("compass.checks.machine.lacks_bfloat16", lambda: False)
     assert find_problems(root) == []
 
@@ -178,7 +187,7 @@ def test_a_warm_start_needs_sources_that_there_are_and_a_graph_that_reads_them(
     told = {problem.where: "; ".join(filter(None, [problem.found, problem.remedy])) for problem in find_problems(root)}
     assert set(told) == {"dvc.yaml", "base.warm_start.sources", "base.warm_start.gpus"}
     assert told["dvc.yaml"].endswith(
-        "run `make deps`, which writes dvc.yaml from params.yaml (where a setting of -S is not yet)"
+        "run `make deps`, which writes dvc.yaml from params.yaml; a setting given with -S has to be written into params.yaml first"
     )
     assert (
         told["base.warm_start.sources"] == "'mien' is no source of `collect.sources`; did you mean mine? there are mine"

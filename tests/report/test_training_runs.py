@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -78,6 +80,26 @@ def test_runs_without_a_common_model_are_refused(repeated: list[Path]) -> None:
     write_json(repeated[0] / "metrics" / "evaluate.json", {"models": {}})
     with pytest.raises(UserError, match="no model was scored in all of these runs"):
         text_of(repeated)
+
+
+def test_an_evaluation_without_deviations_gives_what_it_can_and_is_named(repeated: list[Path]) -> None:
+    for name in ("metrics/evaluate.json", "data/evaluate/comparisons.json"):
+        path = repeated[1] / name
+        write_json(path, without(json.loads(path.read_text(encoding="utf-8")), "sd"))
+    text = text_of(repeated)
+    averages = [100 * read_run(folder).results.scores["rl-2"]["average"]["accuracy"] for folder in repeated]
+    assert f"rl-2 has an accuracy of {fmean(averages):.1f}% on average over 3 training runs" in text
+    assert "s1 was evaluated before evaluation wrote what other samples and problems would change" in text
+    assert "Training it again moves" not in text
+    [row] = [line for line in text.splitlines() if line.startswith("| rl-2 less base |")]
+    assert [cell.strip() for cell in row.split("|")][-4:-1] == ["", "", ""]
+
+
+def without(tree: Any, name: str) -> Any:
+    """A tree of JSON without the entries of a name."""
+    if isinstance(tree, dict):
+        return {key: without(value, name) for key, value in tree.items() if key != name}
+    return [without(value, name) for value in tree] if isinstance(tree, list) else tree
 
 
 def test_the_command_takes_several_runs(

@@ -108,6 +108,12 @@ def test_what_decides_an_update_reaches_its_own_key() -> None:
     assert (sampler["train_batch_size"], sampler["max_generation_batches"], sampler["reproducible"]) == (60, 7, False)
 
 
+def test_the_sampler_gets_verls_number_of_batches_in_flight() -> None:
+    ours = ODD.model_copy(update={"verl": {"algorithm.filter_groups.max_inflight_gen_batches": 3}})
+    config = verl_config("warm", ours, PATHS, seed=3)
+    assert config.trainer.v1.sampler.sampler_kwargs.max_inflight_gen_batches == 3
+
+
 OVERLONG = "reward.reward_kwargs.overlong_buffer_cfg"
 
 
@@ -116,6 +122,13 @@ OVERLONG = "reward.reward_kwargs.overlong_buffer_cfg"
     [
         ("loss", {"kl_coef": 0.0}, "actor_rollout_ref.actor.use_kl_loss", False),
         ("loss", {"entropy_coef": 0.0}, "actor_rollout_ref.actor.calculate_entropy", False),
+        # verl computes it in an update whose coefficient is not 0
+        (
+            "loss",
+            {"entropy_target": 0.1, "aggregation": "token-mean"},
+            "actor_rollout_ref.actor.calculate_entropy",
+            False,
+        ),
         ("loss", {"dual_clip": 0.0}, "actor_rollout_ref.actor.clip_ratio_c", 1e9),
         ("loss", {"mode": "gspo"}, "actor_rollout_ref.actor.policy_loss.loss_mode", "gspo"),
         ("rollout", {"dynamic_sampling": False}, "algorithm.filter_groups.enable", False),

@@ -128,6 +128,9 @@ def test_the_number_of_ranks_decides_the_course(name_course: Callable[..., str],
         ("advantage", {"critic": Critic(learning_rate=3e-6)}, {"estimator": "gae"}),
         ("advantage", {"normalise_by_std": False}, {"estimator": "grpo_passk"}),
         ("loss", {"kl_estimator": "k2"}, {"kl_coef": 0.1}),
+        ("loss", {"entropy_step": 1e-3}, {"entropy_target": 0.2}),
+        ("loss", {"entropy_coef_max": 0.1}, {"entropy_target": 0.2}),
+        ("loss", {"aggregation": "seq-mean-token-mean"}, {"mode": "sapo", "entropy_target": 0.2}),
         ("reward", {"kl_estimator": "k2"}, {"kl_coef": 0.1}),
         ("reward", {"kl_target": 0.2}, {"kl_coef": 0.1, "kl_controller": "adaptive"}),
     ],
@@ -136,7 +139,7 @@ def test_a_setting_decides_the_course_only_where_it_acts(
     name_course: Callable[..., str], group: str, changes: dict[str, Any], switched_on_by: dict[str, Any]
 ) -> None:
     named = partial(name_course, group)
-    off = {"estimator": "rloo"} if group == "advantage" else {}
+    off = {"advantage": {"estimator": "rloo"}, "loss": {"mode": switched_on_by.get("mode", "vanilla")}}.get(group, {})
     assert named(**off, **changes) == named(**off)
     assert named(**switched_on_by, **changes) != named(**switched_on_by)
 

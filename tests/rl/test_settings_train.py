@@ -94,6 +94,19 @@ def test_what_was_cut_off_does_not_train_where_it_is_filtered(debug_root: Path) 
     assert any(not found[True][0][name].equal(value) for name, value in found[False][0].items())
 
 
+def test_an_entropy_coefficient_with_a_target_rises_acts_and_goes_on_where_it_was(debug_root: Path) -> None:
+    """A target that no policy of this size reaches; the stage ends after two iterations and then goes on."""
+    loss = {"entropy_coef": 0.02, "entropy_target": 20.0, "entropy_step": 0.01, "entropy_coef_max": 0.045}
+    for steps in (2, 4):
+        run(settings({"loss": loss, "checkpoint": {"save_every": 1}}, steps=steps), "rl-1", debug_root)
+    rows = iterations(debug_root)
+    assert [row["actor/entropy_coef"] for row in rows] == pytest.approx([0.03, 0.04, 0.045, 0.045])
+    for row in rows:  # one pass over one mini-batch: verl adds the term to the loss, and measures both
+        assert row["actor/loss"] == pytest.approx(
+            row["actor/pg_loss"] - row["actor/entropy_coef"] * row["actor/entropy_loss"], abs=1e-6
+        )
+
+
 MODES = [mode for mode in get_args(Loss.model_fields["mode"].annotation) if mode != "vanilla"]
 
 

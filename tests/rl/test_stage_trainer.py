@@ -66,6 +66,7 @@ class PPOTrainerSync:
 
     def _compute_old_log_prob(self, batch: Any, metrics: dict) -> Any:
         self.lay_down_notice("old")
+        metrics["actor/entropy"] = HEALTHY["actor/entropy"]
         return batch
 
     def lay_down_notice(self, place: str) -> None:
@@ -145,6 +146,7 @@ def trainer(tmp_path: Path, library: Any, load: Any) -> Any:
     library("verl.utils.config", omega_conf_to_dataclass=lambda config: ("dataclass", config))
     rename = lambda metrics: metrics.update(renamed=True)  # noqa: E731
     library("compass.rl.one_update", loss=print, rename_metrics=rename, FLAG="one_update")
+    library("verl.workers.utils.losses", ppo_loss=print)
     library("verl.utils.debug", marked_timer=lambda name, timing: nullcontext())
     paths = StagePaths(tmp_path / "base", tmp_path / "train.parquet", tmp_path)
     watch = watch_config(TINY, paths)
@@ -231,6 +233,23 @@ def test_an_adaptive_kl_coefficient_goes_on_from_the_iteration_before_a_kill(
     )  # verl's, as it is made of the settings
     type(trainer)(trainer.config)
     assert updates == [(0.05, {"current_kl": 0.3, "n_steps": 32 * 8})]
+
+
+def test_an_entropy_coefficient_with_a_target_rises_below_it_and_goes_on_after_a_kill(trainer: Any) -> None:
+    def train(made: Any, step: int) -> tuple[float, float]:
+        metrics = made.iteration(step)
+        ((_, actor),) = made.loss.args
+        return metrics["actor/entropy_coef"], actor.entropy_coeff
+
+    trainer.watch.one_update = False
+    trainer.watch.entropy.update(entropy_target=0.1, entropy_step=0.002, entropy_coef_max=0.005)
+    assert [train(trainer, step) for step in (1, 2)] == [(0.002, 0.002), (0.004, 0.004)]
+    trainer.paths.metrics.write_text(json.dumps({"step": 2, "actor/entropy_coef": 0.004}) + "\n")
+    again = type(trainer)(trainer.config)
+    again.init()
+    assert train(again, 3) == (0.005, 0.005)
+    again.watch.entropy.entropy_target = 0.07  # that of every iteration here
+    assert train(again, 4) == (pytest.approx(0.003), 0)
 
 
 def test_the_estimator_gets_the_greedy_rewards_of_its_groups(trainer: Any) -> None:

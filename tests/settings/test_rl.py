@@ -105,6 +105,14 @@ def test_stages_have_any_names_and_number(changed: Changed) -> None:
             "`loss.overlong_filter` needs `rollout.dynamic_sampling: true`",
         ),
         (
+            {"rl.loss": {"entropy_target": 0.2, "aggregation": "seq-mean-token-sum"}},
+            "`entropy_target` (0.2) is per token, and under `aggregation: seq-mean-token-sum` verl measures a sum",
+        ),
+        (
+            {"rl.loss": {"entropy_target": 0.2, "entropy_coef": 0.01}},
+            "`entropy_coef` (0.01) must be at most `entropy_coef_max` (0.005)",
+        ),
+        (
             {"rl.loss.mode": "gspo", "rl.rollout.correction.bypass": True},
             "`rollout.correction.bypass` has losses of its own",
         ),

@@ -156,7 +156,7 @@ def test_a_stage_of_an_unfitted_graph_stops_and_says_so(repository: Path) -> Non
     assert ended.returncode == 1
     assert ended.stderr == (
         "verify: dvc.yaml has the RL stages rl-1, rl-2, rl-3, `rl.stages` in params.yaml has warm, hard; "
-        "run `make deps`, which writes dvc.yaml from params.yaml (where a setting of -S is not yet)\n"
+        "run `make deps`, which writes dvc.yaml from params.yaml; a setting given with -S has to be written into params.yaml first\n"
     )
 
 

@@ -191,7 +191,7 @@ STEP_GUARDS = (
         watches="entropy, against the beginning of the first RL stage",
         why="a policy that always says the same explores nothing, and its groups have no signal",
         remedy=(
-            "raise `loss.clip_high` or `loss.entropy_coef`, take `loss.mode: clip_cov`, lower `optimizer.learning_rate`, or give other levels "
+            "set `loss.entropy_target`, raise `loss.clip_high`, take `loss.mode: clip_cov`, lower `optimizer.learning_rate`, or give other levels "
             "(`curriculum.mixes`)"
         ),
         find=_fallen(ENTROPY, "entropy"),
@@ -202,7 +202,7 @@ STEP_GUARDS = (
         watches="how far the right responses of a group differ, against the beginning of the first RL stage",
         why="a policy that solves a problem in one way alone has less to choose from on others: pass@k falls while accuracy rises",
         remedy=(
-            "read the samples for a form that pays everywhere; raise `loss.entropy_coef`, lower `optimizer.learning_rate`, or give more and other "
+            "read the samples for a form that pays everywhere; set `loss.entropy_target`, lower `optimizer.learning_rate`, or give more and other "
             "problems (`curriculum.problems`, `curriculum.mixes`)"
         ),
         find=_fallen(DISTINCT, "the share of distinct ones among a group's right responses", over=FEW),
