@@ -134,7 +134,8 @@ JSON_STARTS = ('["', "[{", '{"', "[[")
 """How a list or an object begins whose text is JSON."""
 
 
-_ROUNDS = 8
+_ROUNDS = 32
+"""Repairs of one text at most: a hostile one may be escaped any number of times."""
 
 
 def repair(text: str) -> str:
