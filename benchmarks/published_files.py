@@ -34,20 +34,21 @@ SOUND = ("fit", "wrong_gold")
 NAMED = {"putnam_informal": {"problem_field": "informal_statement", "answer_field": "informal_solution"}}
 """Fields that `compass curate` asks for."""
 
-WITHOUT_GOLDS = Source(
-    name="minif2f_informal",
-    path="-",
-    problem_field="informal_statement",
-    answer_field="",
-    solution_field="informal_proof",
-)
+WITHOUT_GOLDS = {
+    name: Source(name=name, path="-", problem_field=problem, answer_field="", solution_field=proof)
+    for name, problem, proof in (
+        ("minif2f_informal", "informal_statement", "informal_proof"),
+        ("proofnet", "nl_statement", "nl_proof"),
+    )
+}
+"""Statements with proofs alone, which `compass curate` refuses."""
 
 
 def judge_rows(path: Path, numbers: list[int]) -> dict[int, str]:
     """The reason for which each of some rows of a file is dropped, or `kept`."""
     name = path.name.removesuffix(".jsonl.gz")
-    source = WITHOUT_GOLDS
-    if name != source.name:
+    source = WITHOUT_GOLDS.get(name)
+    if source is None:
         source = (read_as(path, NAMED[name]) if name in NAMED else described(path))[0]
     with gzip.open(path, "rt", encoding="utf-8") as file, tempfile.NamedTemporaryFile("w", suffix=".jsonl") as chosen:
         lines = file.readlines()

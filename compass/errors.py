@@ -26,6 +26,10 @@ class WrongName(UserError):
     exit_status = 2
 
 
+class SourceError(UserError):
+    """A source that cannot be read; the message names the file or hub id, the row, what was found and what to do."""
+
+
 def find_nearest(name: str, names: Iterable[str]) -> str:
     """The one of these names that is nearest to a misspelt one; empty where none is near."""
     return next(iter(get_close_matches(name, list(names), n=1)), "")

@@ -1,4 +1,4 @@
-"""How `compass curate` reads its files: by a parameter file, as known sources, or guessed; and the guess as a file to edit."""
+"""How `compass curate` reads its files: by a parameter file, or guessed; and the guess as a file to edit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def source_settings(
     named: Mapping[str, str] | None = None,
     say: Callable[[str], None] = print_error,
 ) -> list[Source]:
-    """How to read files: as a parameter file's source of the same file name says, else as the registry knows or guesses.
+    """How to read files: as a parameter file's source of the same file name says, else guessed.
 
     What was guessed is said with its evidence. All files are looked at before the first that cannot be read is an error.
 

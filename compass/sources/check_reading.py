@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
+from compass.errors import SourceError
 from compass.settings import Source
 from compass.sources.adapters import ADAPTERS, MISSING, Published, reach
 from compass.sources.gold import from_solution, gold_answer
@@ -35,7 +36,6 @@ from compass.sources.sampled_fields import (
     shown,
     why_no_golds,
 )
-from compass.sources.source_error import SourceError
 from compass.verifier import final_answer, same_final_answer
 
 Rows = Sequence[Mapping[str, Any]]

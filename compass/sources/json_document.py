@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from compass.sources.source_error import SourceError
+from compass.errors import SourceError
 
 FEWEST = 10
 """Rows that an object inside of an object holds; fewer are a part of one row, such as its responses."""

@@ -24,9 +24,9 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from compass.errors import SourceError as SourceError
 from compass.sources.json_document import document_rows
 from compass.sources.remote import RemotePath, path_or_url
-from compass.sources.source_error import SourceError as SourceError
 
 Row = dict[str, Any]
 

@@ -1,10 +1,9 @@
-"""Settings for a file that nobody described: those of a published set by its name, fields that the user names, and the rest guessed.
+"""Settings for a file that nobody described: fields that the user names, and the rest guessed.
 
-    compass.sources.recognise.find("numina-1.5").source      -> settings for `collect.sources`
-    compass.sources.recognise.for_file(Path("rows.jsonl"))   -> settings for a file, recognised or guessed
+    compass.sources.recognise.for_file(Path("rows.jsonl"))   -> settings for a file
 
 For `compass curate` and `compass verify`: a source of the pipeline is an entry in `collect.sources` of a parameter file, and its shape
-of rows an adapter (`adapters.py`). A published set that a file's name tells is an entry in `recognised_sets.py`.
+of rows an adapter (`adapters.py`).
 """
 
 from __future__ import annotations
@@ -18,33 +17,17 @@ from pathlib import Path
 from typing import Any
 
 from compass.settings import Source
-from compass.sources.adapters import CHECK_FIELDS_AFTER, ConfiguredFields, reach
+from compass.sources.adapters import reach
 from compass.sources.check_reading import check_reading
 from compass.sources.guess import SAMPLE, Guess, explain, guess
 from compass.sources.read import SourceError, data_files, file_rows
-from compass.sources.recognised_sets import KNOWN_SOURCES, Known
-
-REGISTRY: dict[str, Known] = {known.source.name: known for known in KNOWN_SOURCES}
-"""Every known source by its name."""
-
 
 NAME_IT = "name it: "
 """Before the options that name a field which is not guessed."""
 
 
-def find(name: str) -> Known:
-    """The known source of that name.
-
-    Raises:
-        SourceError: there is none.
-    """
-    if name not in REGISTRY:
-        raise SourceError(f"no source {name!r} in the registry; there are {', '.join(REGISTRY)}")
-    return REGISTRY[name]
-
-
 def for_file(path: Path) -> Source:
-    """Settings that read a file or folder: those of the registry where its name is known, else guessed from its fields.
+    """Settings that read a file or folder, guessed from its fields.
 
     Raises:
         SourceError: nothing is there, or its first rows have no field that could be the problem or the gold.
@@ -54,21 +37,12 @@ def for_file(path: Path) -> Source:
 
 def described(path: Path) -> tuple[Source, list[str]]:
     """As `for_file`, and the evidence for every field as lines to print."""
-    stem = path.name.split(".")[0]
     files = data_files(path)
-    said = []
-    for known in REGISTRY.values():
-        if stem in known.files:
-            source = known.source.model_copy(update={"path": str(path)})
-            if not (lacking := _lacking(files, source)):
-                return source, [f"{path}: the known source {source.name}"]
-            said.append(
-                f"{path}: is named as the known source {source.name}, but no row has its field {lacking}: its fields are guessed"
-            )
     samples = sample_files(files)
-    guessed = _without_repeated_id(guess(stem, path, [row for rows in samples.values() for row in rows]), files)
+    rows = [row for sample in samples.values() for row in sample]
+    guessed = _without_repeated_id(guess(path.name.split(".")[0], path, rows), files)
     notes = [f"  {note}" for note in check_reading(path, guessed.source, samples)]
-    return guessed.source, [*said, *explain(guessed), *notes]
+    return guessed.source, [*explain(guessed), *notes]
 
 
 def sample_files(files: Sequence[Path]) -> dict[Path, list[Mapping[str, Any]]]:
@@ -90,16 +64,6 @@ def _sample(file: Path, most: int) -> list[Mapping[str, Any]]:
         elif rank > drawn[0][0]:
             heapreplace(drawn, (rank, number, row))
     return [row for _, _, row in sorted(drawn, key=lambda one: one[1])]
-
-
-def _lacking(files: Sequence[Path], source: Source) -> str:
-    """The first field of a known source that none of a file's rows has, empty where there is none."""
-    fields = ConfiguredFields(source)
-    for _, row in islice((numbered for file in files for numbered in file_rows(file)), CHECK_FIELDS_AFTER - 1):
-        fields.check(row, "")
-        if not fields.unseen:
-            return ""
-    return next((repr(path) for path in fields.unseen.values()), "")
 
 
 def _without_repeated_id(guessed: Guess, files: Sequence[Path]) -> Guess:

@@ -27,7 +27,7 @@ _SUSPECT = re.compile(
     r"[\x00-\x1f&\\<\[](?:(?<=[\x00-\x08\x0b\x0c\x0e-\x1f])|(?<=[\t\r\n])[a-z]|(?<=&)[#A-Za-z]|(?<=<)(?:/|[bh]r)|(?<=\[)(?:/|\*\])"
     r"|(?<=\\)(?:\\[A-Za-z()\[\]]|(?:plus|minus|equal)(?![A-Za-z])))"
 )
-_SUSPECT_START = re.compile(r"\s*\\noindent|[A-Za-z]\s?(?:\||\\mid)")
+_SUSPECT_START = re.compile(r"[A-Za-z]\s?(?:\||\\mid)")
 _SUSPECT_END = re.compile(
     r"\\(?:\\|noindent|[a-z]*(?:page|skip|par)|end\{\w+\})\Z|\d\^(?:\\text\{\\circ\})?\Z|\[(?:b|i|u|list|center)\]\Z"
 )
@@ -116,7 +116,6 @@ _STYLE = re.compile(
 )
 _BLOCK = re.compile(r"p|div|center|list|h[1-6]", re.I)
 _SCRIPT = re.compile(r"<(sub|sup)>\s*([^<>]{1,40}?)\s*</\1>", re.I)
-_FORUM_FORMULA = re.compile(r"\[(tex|latex)\]([^\[\]$]{1,400})\[/\1\]", re.I)
 _LINE_TAG = re.compile(r"\s*<(?:br|hr)\s*/?>\s*", re.I)
 _ITEM = re.compile(r"^[ \t]*\[\*\][ \t]*", re.M)
 _FORUM_SIGN = re.compile(r"\\(plus|minus|equal)(?:\{\s*\})?(?![A-Za-z{])")
@@ -130,13 +129,13 @@ _LOST_BRACES = re.compile(
     r"([A-Za-z])\s*(?:\||\\mid)\s*(?=[^|]*\1)[^|{}]*(?:[<>=≤≥∈≠]|\\(?:leq?|geq?|neq?|in|leqslant|geqslant)\b)[^|{}]*"
 )
 _LAST_END = re.compile(r"\\end\{(\w+\*?)\}\Z")
-_FIRST_SCRAP = re.compile(r"\A\s*\\noindent(?![A-Za-z])\s*")
 
 JSON_STARTS = ('["', "[{", '{"', "[[")
 """How a list or an object begins whose text is JSON."""
 
 
-_ROUNDS = 8
+_ROUNDS = 32
+"""Repairs of one text at most: a hostile one may be escaped any number of times."""
 
 
 def repair(text: str) -> str:
@@ -269,12 +268,7 @@ def _with_closed_environments(text: str) -> str:
 
 
 def _without_entities(text: str) -> str:
-    for _ in range(3):  # `&amp;lt;` was escaped twice
-        plain = _ENTITY.sub(lambda match: html.unescape(match[0]).replace("\xa0", " "), text)
-        if plain == text:
-            break
-        text = plain
-    return text
+    return _ENTITY.sub(lambda match: html.unescape(match[0]).replace("\xa0", " "), text)
 
 
 def _without_tags(text: str) -> str:
@@ -284,7 +278,6 @@ def _without_tags(text: str) -> str:
     """
     if any(map(text.__contains__, _TAG_SIGNS)):
         text = _SCRIPT.sub(lambda tag: f"{'_' if tag[1].lower() == 'sub' else '^'}{{{tag[2]}}}", text)
-        text = _FORUM_FORMULA.sub(r"$\2$", text)
         text = _STYLE.sub(_set_plain, text)
         text = _ITEM.sub("- ", _LINE_TAG.sub("\n", text))
         text = _FORUM_SIGN.sub(lambda sign: _FORUM_SIGNS[sign[1]], text)
@@ -297,20 +290,14 @@ def _set_plain(tag: re.Match[str]) -> str:
 
 
 def _without_scraps(text: str) -> str:
-    """The text without commands at its ends that print nothing there, nor the end of an environment that it never began."""
-    whole = text
-    for _ in range(8):
-        # A look at the end first: a search for it from the text's beginning stops at every blank.
-        bare = _SCRAP.sub("", text) if "\\" in text[-40:] and _SCRAP.search(text, max(0, len(text) - 40)) else text
-        ended = _LAST_END.search(bare) if bare.endswith("}") else None
-        if ended and bare.count(f"\\begin{{{ended[1]}}}") < bare.count(ended[0]):
-            bare = bare[: ended.start()]
-        if bare == text:
-            break
-        text = bare
-    if text.endswith(("^", "}")):
-        text = _LOST_DEGREE.sub(r"^\\circ", text)
-    if ("|" in text[:3] or "\\mid" in text[:6]) and len(text) < 80:
-        text = f"\\{{{text}\\}}" if _LOST_BRACES.fullmatch(text) else text
-    text = text if text == whole else text.rstrip()
-    return _FIRST_SCRAP.sub("", text) if "\\noindent" in text else text
+    """The text without commands at its end that print nothing there, nor the end of an environment that it never began."""
+    # A look at the end first: a search for it from the text's beginning stops at every blank.
+    bare = _SCRAP.sub("", text) if "\\" in text[-40:] and _SCRAP.search(text, max(0, len(text) - 40)) else text
+    ended = _LAST_END.search(bare) if bare.endswith("}") else None
+    if ended and bare.count(f"\\begin{{{ended[1]}}}") < bare.count(ended[0]):
+        bare = bare[: ended.start()].rstrip()
+    if bare.endswith(("^", "}")):
+        bare = _LOST_DEGREE.sub(r"^\\circ", bare)
+    if ("|" in bare[:3] or "\\mid" in bare[:6]) and len(bare) < 80 and _LOST_BRACES.fullmatch(bare):
+        bare = f"\\{{{bare}\\}}"
+    return bare

@@ -1,16 +1,18 @@
-"""The registry of known sources, and its adapters on real files of the same shape."""
+"""Files that nobody described, and the profile's sources on their real files."""
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from compass.settings import Collect, load_settings
 from compass.sources.collect import collect
 from compass.sources.read import SourceError
-from compass.sources.recognise import REGISTRY, described, find, for_file
+from compass.sources.recognise import for_file
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = ROOT.parent / "shared" / "data"
@@ -33,61 +35,37 @@ REAL = {
 }
 
 
+SMALL = {source.name: source for source in load_settings(ROOT / "profiles/small.yaml").collect.sources}
+
+
 @needs_data
 @pytest.mark.parametrize("name", REAL)
-def test_a_known_source_reads_the_real_file(name, monkeypatch):
+def test_a_source_of_the_small_profile_reads_its_real_file(name, monkeypatch):
     monkeypatch.setenv("COMPASS_DATA", str(SHARED))
-    source = find(name).source
-    found = collect([source], Collect(sources=[source], benchmarks=[]))
+    found = collect([SMALL[name]], Collect(sources=[SMALL[name]], benchmarks=[]))
     rows, kept, gold = REAL[name]
     assert (found.read, found.kept.num_rows) == (rows, kept)
-    assert found.read == find(name).rows
     if gold is not None:
         assert found.kept.column("answer")[0].as_py() == gold
     problems = found.kept.column("problem").to_pylist()
     assert not any("output the final answer within" in problem for problem in problems)
 
 
-def test_the_small_profile_reads_the_sources_of_the_registry():
-    for source in load_settings(ROOT / "profiles/small.yaml").collect.sources:
-        assert source == find(source.name).source
+@needs_data
+@pytest.mark.parametrize("name", ["aime-1983-2023", "dsr-sub", "numina-20k", "agieval-math", "aqua", "gaokao-mathqa"])
+def test_a_file_is_guessed_as_the_small_profile_describes_it(name):
+    path = Path(SMALL[name].path.replace("$COMPASS_DATA", str(SHARED)))
+    described = SMALL[name].model_copy(
+        update={"name": path.name.split(".")[0], "path": str(path), "licence": "unknown"}
+    )
+    assert for_file(path) == described
 
 
-def test_every_entry_has_a_licence_and_a_description():
-    for name, known in REGISTRY.items():
-        assert known.about, name
-        assert known.source.licence, name
-        assert known.source.path or known.source.revision, name
-
-
-def test_the_page_on_sources_lists_the_registry():
+def test_the_entries_for_the_hub_on_the_page_are_sources():
     page = (ROOT / "docs/reference/sources.md").read_text(encoding="utf-8")
-    for name, known in REGISTRY.items():
-        source = known.source
-        hub = f"`{source.hub}`" + (f", `{source.subset}`" if source.subset else "")
-        where = hub if source.hub else f"file `{Path(source.path).name}`"
-        assert f"\n| `{name}` | {where} | {known.rows:,} | {source.licence} | {known.about} |\n" in page
-
-
-def test_an_unknown_name_lists_the_known_ones():
-    with pytest.raises(SourceError, match=r"there are numina-1\.5, numina-cot"):
-        find("numina-2")
-
-
-@pytest.mark.parametrize("name", ["gsm8k_train.jsonl", "gsm8k_train.json"])
-def test_a_file_of_a_known_name_has_the_settings_of_the_registry(tmp_path, name):
-    (tmp_path / name).write_text('{"question": "1?", "answer": "#### 1"}\n')
-    source = for_file(tmp_path / name)
-    assert source == find("gsm8k-train").source.model_copy(update={"path": str(tmp_path / name)})
-
-
-def test_a_file_that_is_only_named_as_a_known_source_is_guessed_and_says_so(tmp_path):
-    path = tmp_path / "math_train_hendrycks.jsonl"
-    path.write_text("".join(json.dumps({"Frage": f"What is {n} + 1?", "gold": n + 1}) + "\n" for n in range(3)))
-    source, said = described(path)
-    assert (source.name, source.problem_field, source.answer_field) == ("math_train_hendrycks", "Frage", "gold")
-    assert said[0].startswith(f"{path}: is named as the known source math-train, but no row has its field 'prompt'")
-    assert collect([source], Collect(sources=[source], benchmarks=[])).kept.num_rows == 3
+    block = re.search(r"\n## Open sets on the hub\n.*?```yaml\n(.*?)```", page, re.DOTALL)
+    sources = Collect(**yaml.safe_load(block[1])["collect"], benchmarks=[]).sources
+    assert [source.name for source in sources if not (source.path or source.revision)] == []
 
 
 def test_a_guess_looks_at_rows_of_the_whole_file_and_of_each_file(tmp_path):
@@ -99,9 +77,3 @@ def test_a_guess_looks_at_rows_of_the_whole_file_and_of_each_file(tmp_path):
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     with pytest.raises(SourceError, match="no field looks like a gold or solution"):
         for_file(tmp_path / "a.jsonl")
-
-
-def test_known_local_files_are_read_from_the_data_folder_by_their_name():
-    local = [known for known in REGISTRY.values() if known.source.path.startswith("$COMPASS_DATA/raw/")]
-    assert [known.source.path for known in local] == [f"$COMPASS_DATA/raw/{known.files[0]}.jsonl.gz" for known in local]
-    assert {known.source.name: known.rows for known in local} == {name: rows for name, (rows, _, _) in REAL.items()}

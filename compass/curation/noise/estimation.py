@@ -31,8 +31,7 @@ _TRUTH = re.compile(
 )
 _ESTIMATE = re.compile(r"\b(?:estimat\w*|approximat\w*|guess\w*|submit an? (?:integer|number|real))\b", re.I)
 _DEMAND = re.compile(
-    r"(?:(?:^|[.?!:;,)\n]\s*)(?:please )?|\bthen |\band )estimate\b,?\s+(?!(?:is|was|of|for|that|and|in|from)\b)|^\s*guess the\b"
-    r"|^\s*(?:give|find|submit|provide) an? (?:good |close )?(?:estimate|approximat\w+)\b",
+    r"(?:(?:^|[.?!:;,)\n]\s*)(?:please )?|\bthen |\band )estimate\b,?\s+(?!(?:is|was|of|for|that|and|in|from)\b)|^\s*guess the\b",
     re.I,
 )
 # A method or data from which an estimate follows.

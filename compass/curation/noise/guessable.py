@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from compass.curation.noise.finding import Finding, Strength, found
-from compass.curation.noise.text import ASK, blank, excerpt, holds_any, sentences, without_figures
+from compass.curation.noise.text import ASK, holds_any, sentences, without_figures
 from compass.settings import Denoise
 from compass.settings.denoise import NoiseReason
 from compass.sources.printed_options import Options, list_options
@@ -23,13 +23,9 @@ _CONDITIONS = re.compile(
     r"\b(?:satisf\w*|conditions?|propert\w*|such that|rules?|requirements?|hold|holds|facts?|axioms?|defined|given that|information|clues?|steps?)\b",
     re.I,
 )
-_MULTIPLE_CHOICE_LETTER_ASKED = re.compile(
-    r"letters? of the correct|\b(?:the|one|each|your|all) correct (?:option|choice|letter)|letters? (?:of|for) (?:each|all|the) .{0,40}(?:option|choice)"
-    r"|(?:enter|choose|select|write) (?:the|all) (?:correct )?letters?\b|choose the correct answer|select the correct",
+_LETTER_OF_OPTION_ASKED = re.compile(
+    r"(?:enter|choose|select|write) (?:the|all) (?:correct )?letters?\b|select the correct|letters? of the correct",
     re.I,
-)
-_GOLD_LETTER = re.compile(
-    r"\s*\$?\\?(?:text|textbf|mathrm|mathbf|boxed)?\s*\{?\s*\(?[A-E]\)?[\s.,:)}$\\]*(?:$|(?<=[.):}\\]))"
 )
 _GOLD_MARKED = re.compile(
     r"\\text(?:bf)?\{\s*\(?[A-E]\s*[).:]|\\textbf\{\s*[A-E]\s*\}|^\s*\(?[A-E]\)\s?\S|^\s*[A-E]\.\s|The correct (?:answer|option)"
@@ -42,20 +38,10 @@ _DEMANDS = re.compile(
     re.I,
 )
 _SPACE = re.compile(r"[\s$]|\\[,;! ]|\\(?:text|textbf|mathrm|mathbf|left|right|displaystyle|qquad|quad)\b|[{}]|\\$")
-_EMPTY_BRACKET = re.compile(r"[（(](?:\s|\\quad|\\qquad|\$|&nbsp;|　){2,}[)）]|（\s*）|\(\s\)")
 _STATEMENTS = re.compile(r"[①②③④⑤]|(?:^|(?<=[\s$]))\(?[1-4]\)\$?|\([iIvV]+\)")
 _STATEMENT_GOLD = re.compile(
     r"\s*\$?(?:\\text(?:bf)?\{)?\s*(?:[①-⑨]|\([1-6]\)|\((?:I|II|III|IV|V)\))(?:[\s,，、;]|and|\\text\{|[①-⑨]|\([1-6]\)|\((?:I|II|III|IV|V)\)|[}$\\.])*\s*"
 )
-_NUMBERS_GOLD = re.compile(
-    r"[\s$({]*(?:\\text(?:bf)?\{\s*)?[(]?[1-6][)]?(?:\s*(?:,|and|\\text\{\s*and\s*\})\s*[(]?[1-6][)]?)*[\s)}$.]*"
-)
-_NUMBERS_ASKED = re.compile(
-    r"correct (?:statement|proposition|conclusion|judg\w+|option|one)|(?:numbers?|serial) (?:of|you think) .{0,40}(?:correct|true)"
-    r"|(?:statement|proposition|conclusion|assertion)s?\b[^.?]{0,30}\b(?:correct|true)\b|following groups|(?:statement|proposition|conclusion)s? (?:is|are|that are|number)",
-    re.I,
-)
-_NUMBERED = re.compile(r"^\s*(?:[-*] )?\(?[1-4][.)]|\([1-4]\)", re.M)
 
 
 def multiple_choice(record: dict, settings: Denoise) -> Finding | None:
@@ -69,25 +55,13 @@ def multiple_choice(record: dict, settings: Denoise) -> Finding | None:
             if strength != Strength.POSSIBLE:
                 return finding
             doubt = doubt or finding
-    if holds_any(text, ("etter", "orrect")) and (match := _MULTIPLE_CHOICE_LETTER_ASKED.search(text)):
+    if holds_any(text, ("etter", "orrect")) and (match := _LETTER_OF_OPTION_ASKED.search(text)):
         return found(NoiseReason.MULTIPLE_CHOICE, Strength.SURE, record, match, kind="letter asked for")
     if len(answer) < 400 and (match := _GOLD_MARKED.search(answer)):
         return found(NoiseReason.MULTIPLE_CHOICE, Strength.LIKELY, record, match, "answer", kind="gold names an option")
-    if len(answer) < 40 and _GOLD_LETTER.fullmatch(answer) and (match := _EMPTY_BRACKET.search(text)):
-        return found(NoiseReason.MULTIPLE_CHOICE, Strength.SURE, record, match, kind="blank for a letter")
     if len(answer) < 80 and (match := _STATEMENT_GOLD.fullmatch(answer)) and _STATEMENTS.search(text):
         return found(
             NoiseReason.MULTIPLE_CHOICE, Strength.LIKELY, record, match, "answer", kind="gold names statements"
-        )
-    if (
-        len(answer) < 40
-        and _NUMBERS_GOLD.fullmatch(answer)
-        and holds_any(text, ("3.", "3)"))
-        and len(_NUMBERED.findall(text)) >= 3
-    ):
-        match = _NUMBERS_ASKED.search(text)
-        return match and found(
-            NoiseReason.MULTIPLE_CHOICE, Strength.LIKELY, record, match, kind="gold numbers statements"
         )
     return doubt
 
@@ -146,26 +120,16 @@ _TRUE_FALSE_GOLD = re.compile(
     r"[\s$\\({]*(?:text(?:bf)?\s*\{\s*)?(?:true|false|correct|incorrect|right|wrong|√|×|✓|✗|\\times|\\checkmark|对|错|正确|错误)[\s.})$]*",
     re.I,
 )
-_ASKED = re.compile(
-    r"\btrue or false\b\s*[:?)]|\((?:true|right)\s*(?:/|or)\s*(?:false|wrong)\)|^\s*(?:true|right) or (?:false|wrong)\b"
-    r"|\bis (?:this|the following|that|the) (?:statement|claim|assertion)?.{0,40}\btrue or false\b"
-    r"|\(judge (?:true|right)|\bwhether (?:the|this|each) (?:following )?(?:statement|proposition|claim|assertion)s? (?:is|are) (?:true|correct)",
-    re.I,
-)
 
 
 def true_false(record: dict, settings: Denoise) -> Finding | None:
-    """A problem that asks whether something is true."""
+    """A gold that says whether something is true."""
     answer = record.get("answer") or ""
     if len(answer) < 40 and _TRUE_FALSE_GOLD.fullmatch(answer):
         return Finding(NoiseReason.TRUE_FALSE, Strength.LIKELY, {"answer": answer})
-    text = record["problem"]
-    lowered = text.lower()
-    match = _ASKED.search(text) if holds_any(lowered, ("true", "right", "correct")) else None
-    return match and Finding(NoiseReason.TRUE_FALSE, Strength.LIKELY, {"text": excerpt(text, *match.span())})
+    return None
 
 
-_DEBRIS = re.compile(r"(?:\s|\\\\|\\noindent|\\end\{(?:problem|question|exercise)\})+\Z")
 _WHETHER_GUARDS = ("whether", "etermine if", "ecide if", "ind out if", "nvestigate if", "heck if", "erify if", "ell if")
 _CLASSES = re.compile(r"(?:[^,.?]{2,60}, ){2,}(?:and |or )[^,.?]{2,60}")
 _WHETHER = re.compile(r"\b(?:determine|decide|find out|investigate|check|verify|tell) (?:whether|if)\b", re.I)
@@ -190,12 +154,9 @@ _FURTHER = re.compile(
 def yes_no(record: dict, settings: Denoise) -> Finding | None:
     """A gold that says yes or no, or a problem whose only question can be answered so."""
     answer = (record.get("answer") or "").rstrip()
-    answer = _DEBRIS.sub("", answer) if "\\" in answer else answer
     if _YES_NO_GOLD.fullmatch(answer[:200]):
         return Finding(NoiseReason.YES_NO, Strength.LIKELY, {"answer": answer[:80]})
     text = record["problem"]
-    if "\\noindent" in text or "\\end{" in text:
-        text = _DEBRIS.sub(blank, text)
     if (
         holds_any(text, _WHETHER_GUARDS)
         and (match := _WHETHER.search(text))
@@ -237,13 +198,9 @@ _LETTER_GOLD_LETTER_ASKED = re.compile(
     r"\b(?:which|what|name the|the (?:missing|next|last|first|final|middle|same|correct|\w+th)) letters?\b|\bletters? (?:that|which|stands?|represents?|comes?|is|are|should|will|in|of)\b|\broman\b|\bhexadecimal\b|\bbase (?:1[1-9]|[2-9]\d)\b|\bgrade\b|\bblood\b|\bchord\b|\bnote\b|_\{?1[1-9]\}?",
     re.I,
 )
-_NAME_ASKED = re.compile(
-    r"\b(?:who|whose|whom)\b|\b(?:which|what)(?! of (?:the following|these|those)\b(?! (?:cities|players|points|boxes|letters|teams|people|sets|events)))"
-    r"(?:(?<=which) (?:is|are|was|one|of|has|holds?|wins?|will|does|did|must|can)\b| (?:\w+ )?(?:points?|players?|persons?|people|teams?|box(?:es)?|cit(?:y|ies)|towns?|cards?|cups?|doors?|bags?|jars?|urns?|horses?|cars?|"
-    r"runners?|students?|child(?:ren)?|boys?|girls?|m[ae]n|wom[ae]n|vert(?:ex|ices)|quarters?|columns?|rows?|parts?|sectors?|zones?|curves?|graphs?|sides?|segments?|angles?|lines?|sets?|events?|matri(?:x|ces)|positions?|places?|stations?|stops?|shops?|machines?|tanks?|sheets?|groups?|"
-    r"routes?|roads?|paths?|digits?|symbols?|numbers?|variables?|companies|company|plans?|factory|factories|solutions?|countr(?:y|ies)|villages?|houses?|rooms?|seats?|squares?|regions?|faces?|corners?|blocks?|tiles?|candidates?|athletes?|friends?|suspects?|islanders?)\b)"
-    r"|\bwhere\b|\b(?:name|find|determine|identify) (?:of )?the (?:\w+ )?(?:point|player|person|team|box|city|card|culprit|winner|thief|liar|knight|knave|loser|vertex|letter|set)\b|\bsimplif|\bequals? to\b",
-    re.I,
+_NAME_ASKED = re.compile(r"\b(?:who|whose|whom|which|what|where|name|identify)\b", re.I)
+_VALUE_ASKED = re.compile(
+    r"\b(?:value|number|area|length|sum|angle|distance|measure|probability|how (?:many|much|long|far))\b", re.I
 )
 _ALGEBRA = re.compile(
     r"\bsimplif|\bexpress\b|\bin terms of\b|\\cup|\\cap|\\subset|\\overline|\\bar|\\neg|\\land|\\lor|\\cdot|matri|\bset\b|\bidentity\b",
@@ -270,12 +227,8 @@ def letter_gold(record: dict, settings: Denoise) -> Finding | None:
     if not named or _FOLLOWING.search(text):
         return found(NoiseReason.LETTER_GOLD, Strength.SURE if not named else Strength.LIKELY, record, match, "answer")
     question = (sentences(without_figures(text)) or [text])[-1]
-    if _NAME_ASKED.search(question) or (_ALGEBRA.search(text) and re.search(rf"[$\\(].*{letters}", question)):
+    if _ALGEBRA.search(text) and re.search(rf"[$\\(].*{letters}", question):
         return None
-    if re.search(r"\b(?:which|who|what) \w+", question, re.I) and not re.search(
-        r"\b(?:value|number|area|length|sum|angle|distance|measure|probability|how (?:many|much|long|far))\b",
-        question,
-        re.I,
-    ):
+    if _NAME_ASKED.search(question) and not _VALUE_ASKED.search(question):
         return found(NoiseReason.LETTER_GOLD, Strength.POSSIBLE, record, match, "answer")
     return found(NoiseReason.LETTER_GOLD, Strength.LIKELY, record, match, "answer")

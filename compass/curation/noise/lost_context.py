@@ -24,20 +24,18 @@ _OUTSIDE = re.compile(
     rf"|\b(?:defined|described|given|stated|introduced|mentioned|as|found|obtained|considered|discussed|balls|graph|function|setting|game|set-up|setup|situation)(?: (?:of|from|in))? (?:{_TASK}) (?:\(?\d+(?:\.\d+)*\)?|\([a-h]\))"
     rf"|\b(?:in|from|of|see) (?:{_TASK}) (?:\d+\.\d+|\([a-h]\)|[#№]\s?\d+)"
     rf"|\b(?:the )?(?:{_TASK}) (?:above|before this|preceding this)\b"
-    r"|\banswers? (?:to|of) (?:the )?(?:other|previous|preceding|remaining) (?:\w+ )?(?:questions|problems)\b"
     # numbered statements
     r"|\b(?:theorem|lemma|proposition|corollary|definition|section|chapter|appendix|exercise|equation|eq\.|formula) \(?(?:\d+\.\d+(?:\.\d+)*|[A-Z]\.\d+)\)?"
     r"|\b(?:the |this )?(?:above|preceding|previous|foregoing) (?:theorem|lemma|proposition|corollary|exercise|example|passage|text|article|story|discussion|paragraph)\b"
     # files beside the text
-    r"|[(<\[](?:see )?(?:the )?attached\b[^)>\]\d]{0,40}[)>\]]|\b(?:see|in|use|using|from|open|read) the attached\b|\bthe attached (?:file|document|instructions?|spreadsheet|data)\b"
+    r"|[(<\[](?:see )?(?:the )?attached\b[^)>\]\d]{0,40}[)>\]]"
     # passages
     r"|\b(?:according to|based on|in|from|read) the (?:passage|article|story|text|reading|essay|letter|paragraph)(?! of\b| message)(?: (?:above|below))?\b"
     # relays and the contest itself
     # "the number you will receive", "the number from the preceding problem": acronyms, with blanks between the letters or without
-    r"|\bT ?N ?(?:Y ?W ?R|F ?T ?P ?P)\b|\bthe number you will receive\b|\bwill be (?:passed|handed|given) to you\b|\bfrom your teammate\b|\byour teammate's\b"
-    r"|\b(?:everyone|everybody|people|persons|students|contestants|participants|teams|authors|those) (?:who|that) (?:wrote|write|submitted|took|take|proposed|participated|competed|answered)\b[^.?]{0,40}\b(?:this|these) (?:\w+['’]?s? )?(?:problems?|contest|round|test|exam|competition|tournament)"
-    r"|\b(?:your team|other teams|other contestants)\b[^.?]{0,60}\b(?:this|previous|guts|relay) (?:contest|round|competition|test)\b|\bin (?:this|the entire) (?:\w+ )?(?:guts|relay|contest|round|booklet|problem set)\b"
-    r"|\bwrote (?:a problem|problems) for\b|\b(?:under|with) the same (?:assumptions|conditions|notation|hypotheses) as (?:in|before)\b",
+    r"|\bT ?N ?(?:Y ?W ?R|F ?T ?P ?P)\b|\bthe number you will receive\b"
+    r"|\bin (?:this|the entire) (?:\w+ )?(?:guts|relay|contest|round|booklet|problem set)\b"
+    r"|\bwrote (?:a problem|problems) for\b",
     re.I,
 )
 _NUMBERED = re.compile(
@@ -45,7 +43,7 @@ _NUMBERED = re.compile(
 )
 _DOUBTED = re.compile(
     r"^.{0,60}?\b(?:as before|as above|as previously|again consider|defined (?:similarly )?as before)\b|\bthe same set of \w+ as before\b"
-    r"|\bas in the (?:text|lecture|notes|book)\b|\bthe answer (?:to|of) this (?:problem|question)\b"
+    r"|\bthe answer (?:to|of) this (?:problem|question)\b"
     r"|^\s*(?:now|also|continue|furthermore|moreover|in addition|next|then)\b,? (?:suppose|assume|let|find|determine|what|how|consider)",
     re.I,
 )
@@ -58,8 +56,8 @@ _PARTS = re.compile(r"[(（](?:1|2|a|b|i|I|Ⅰ)[)）]|①|(?:^|\n)\s*(?:1|a)[.)]
 _GUARDS = (
     "previous", "preceding", "foregoing", "prior ", "earlier ", "problem", "question", "exercise", "part (", "parts (", "part a", "part b",
     "theorem", "lemma", "proposition", "corollary", "passage", "article", "the story", "the text", "the letter", "essay", "tnywr", "will receive",
-    "teammate", "t n y w r", "tnftpp", "t n f t p p", "attached", "everyone who", "those who", "contest", "guts", "relay", " section ", "chapter", "appendix", "definition", "equation (", "formula (",
-    "in example", "of example", "see example", "as before", "as above", "paragraph", "other teams", "your team", "defined similarly", "same set of", "continuing", "same as",
+    "t n y w r", "tnftpp", "t n f t p p", "attached", "contest", "guts", "relay", " section ", "chapter", "appendix", "definition", "equation (", "formula (",
+    "in example", "of example", "see example", "as before", "as above", "paragraph", "defined similarly", "same set of", "continuing", "same as",
 )  # fmt: skip
 _DOUBTS = (
     "as before",
@@ -67,7 +65,6 @@ _DOUBTS = (
     "as previously",
     "same set of",
     "again consider",
-    "as in the",
     "this problem",
     "this question",
 )
