@@ -86,7 +86,14 @@ def read_problems(paths: list[Path]) -> list[Problem]:
             row: dict[str, Any] = json.loads(line) if line.strip() else {}
             gold = row.get("gold") or row.get("answer")
             if gold:
-                found.append(Problem(str(row.get("problem") or row.get("question") or ""), str(gold), path.stem, str(row.get("response") or "")))
+                found.append(
+                    Problem(
+                        str(row.get("problem") or row.get("question") or ""),
+                        str(gold),
+                        path.stem,
+                        str(row.get("response") or ""),
+                    )
+                )
     return found
 
 
@@ -263,7 +270,9 @@ def alter(carrier: Carrier, golds: list[str], group: str, half: str, draw: rando
         end = text + (sentence[0].lower() + sentence[1:] if text.endswith(("that ", "whether ")) else sentence) + "."
     else:
         end = draw.choice(("## {}\n\n{}.", "**{}**\n\n{}.", "{}\n\n{}.", "### {}\n{}.")).format(text, sentence)
-    return Altered(carrier, half, group, kind, place, f"{carrier.before}{gap if place != 'heading' else chr(10) * 2}{end}")
+    return Altered(
+        carrier, half, group, kind, place, f"{carrier.before}{gap if place != 'heading' else chr(10) * 2}{end}"
+    )
 
 
 def _fits(place: str, sentence: str) -> bool:
@@ -307,7 +316,9 @@ def run_denials(problems: list[Problem], draw: random.Random, minutes: float) ->
     which ones of the used half are wrong: denied and paid, or harmless and lost."""
     tries: dict[str, dict[str, list[int]]] = {}
     findings: list[dict[str, str]] = []
-    for carrier, half, group, kind, place, response in _for_minutes(attack_with_denials(problems, draw), minutes, "denials"):
+    for carrier, half, group, kind, place, response in _for_minutes(
+        attack_with_denials(problems, draw), minutes, "denials"
+    ):
         whole = f"{carrier.before}\n{carrier.sentence}."
         for mode in Mode:
             if not judge(gold=carrier.gold, response=whole, question=carrier.question, mode=mode).equal:
@@ -319,7 +330,15 @@ def run_denials(problems: list[Problem], draw: random.Random, minutes: float) ->
                 count[0] += wrong
                 count[1] += 1
             if wrong and half == "used" and len(findings) < SHOWN:
-                findings.append({"mode": mode, "group": f"{group} {kind} {place}", "gold": carrier.gold, "response": response[-300:], "evidence": judgement.evidence})
+                findings.append(
+                    {
+                        "mode": mode,
+                        "group": f"{group} {kind} {place}",
+                        "gold": carrier.gold,
+                        "response": response[-300:],
+                        "evidence": judgement.evidence,
+                    }
+                )
     return {"generator": "denials", "wrong of tries": dict(sorted(tries.items())), "findings": findings}  # fmt: skip
 
 
