@@ -1,12 +1,14 @@
-"""Attacks that nobody wrote: four generators look for what the verifier pays and should not, and a fifth for what it cannot bear.
+"""Attacks that nobody wrote: five generators look for what the verifier pays and should not, and a sixth for what it cannot bear.
 
     python benchmarks/generated_attacks.py PROBLEMS.jsonl... --minutes 60 [--only GENERATOR] [--seed 0] [--json OUT.json]
 
-A line of a file has `gold` or `answer`, and `problem` or `question` where it has one. Each generator runs for `--minutes` of processor time:
+A line of a file has `gold` or `answer`, `problem` or `question` where it has one, and a `response` to it where it has one. Each generator runs for `--minutes` of processor time:
 
 fixed    a text that knows neither question nor gold, against golds that all differ: which texts equal two golds or more?
 shared   a text made of two golds that differ: is it equal to both?
 changed  a gold after an edit that changes its meaning: is it still equal?
+denials  a response that is paid, with a denial from the grammar of tests/data/denials.json: is it still paid? And is one that got a harmless
+         addition lost? One half of the grammar's words and forms is `held`: its figures are shown and its findings are not
 copies   a formula of the question after edits that keep its value, strict mode: what share of a set does one way to edit earn?
 crashes  random, changed and nonsensical pairs: which raise an error, or take more than 50 ms of processor time?
 
@@ -26,6 +28,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+from zlib import crc32
 
 from tqdm import tqdm
 
@@ -54,12 +57,25 @@ _WORDS = ("B", "(A)", "yes", "no", "x", "t", "C", "k", "all", "none", "any", "ev
 _AFTER = (" + 7", ", 655", " dozen", " million", "!", " squared", r" \cdot 0", "^2", "'", r" \approx 9", " (A)", r"\text{ less}", " = 5", r" \ne 3")  # fmt: skip
 
 
+GRAMMAR: dict[str, Any] = json.loads(
+    (Path(__file__).resolve().parents[1] / "tests/data/denials.json").read_text(encoding="utf-8")
+)
+"""`words` by name, and forms with places for them by kind and place: `denials` after which an answer is no longer given, harmless `additions`."""
+_ANNOUNCEMENTS = (
+    ("What is the sum?", "The sum is {}"), ("Find the value of it.", "So the value is {}"), ("How large is the area?", "Thus the area equals {}"), ("", "The answer is {}"),
+    ("", r"Therefore the final answer is \boxed{{{}}}"), ("", "**Answer:** {}"), ("", "#### {}"), ("", "Hence we get {}"), ("", "Final answer: {}"), ("", r"$\boxed{{{}}}$"),
+    ("How many are there?", "In total there are {}"), ("What is the probability?", "Therefore, the probability is **{}**"), ("", "We conclude that it is {}"), ("What is the limit?", "We find that the limit is {}"),
+)  # fmt: skip
+_LAST_SENTENCE = re.compile(r"(?:^|\n|(?<=[.!?])\s)(?=[^\n]*\Z)(?:(?![.!?]\s[A-Z])[^\n])*\Z")
+
+
 class Problem(NamedTuple):
-    """A question, empty where its file has none, its gold, and the file's name."""
+    """A question, empty where its file has none, its gold, the file's name, and a response, empty where it has none."""
 
     question: str
     gold: str
     source: str
+    response: str = ""
 
 
 def read_problems(paths: list[Path]) -> list[Problem]:
@@ -70,7 +86,14 @@ def read_problems(paths: list[Path]) -> list[Problem]:
             row: dict[str, Any] = json.loads(line) if line.strip() else {}
             gold = row.get("gold") or row.get("answer")
             if gold:
-                found.append(Problem(str(row.get("problem") or row.get("question") or ""), str(gold), path.stem))
+                found.append(
+                    Problem(
+                        str(row.get("problem") or row.get("question") or ""),
+                        str(gold),
+                        path.stem,
+                        str(row.get("response") or ""),
+                    )
+                )
     return found
 
 
@@ -181,6 +204,144 @@ def attack_with_copies(
             yield name, rows, paid
 
 
+class Carrier(NamedTuple):
+    """A response with its answer at the end, parted around the sentence that gives it."""
+
+    question: str
+    gold: str
+    before: str
+    sentence: str
+    """Without the full stop that ends it."""
+
+
+class Altered(NamedTuple):
+    """A response of which the grammar made another."""
+
+    carrier: Carrier
+    half: str
+    """`used` or `held`: which half of the grammar it is made of."""
+    group: str
+    """`denials` or `additions`."""
+    kind: str
+    place: str
+    response: str
+
+
+def read_carriers(problems: list[Problem]) -> list[Carrier]:
+    """The responses that end in the sentence with their answer."""
+    found = []
+    for question, gold, _, response in problems:
+        text = response.rstrip().removesuffix(".")
+        last = _LAST_SENTENCE.search(text)
+        answer = judge(gold=gold, response=response, question=question, mode=Mode.LENIENT).answer if last else None
+        if last is not None and answer and answer in last[0] and re.search(r"[\w$}\])*%]\Z", last[0]):
+            found.append(Carrier(question, gold, text[: last.start()], last[0].strip()))
+    return found
+
+
+def draw_carrier(golds: list[str], draw: random.Random) -> Carrier:
+    """A gold, announced in one sentence."""
+    gold = draw.choice(golds).strip("$")
+    question, sentence = draw.choice(_ANNOUNCEMENTS)
+    plain = re.fullmatch(r"[\w.,/-]+", gold) or "boxed" in sentence
+    return Carrier(question, gold, "First we add the parts.", sentence.format(gold if plain else f"${gold}$"))
+
+
+def alter(carrier: Carrier, golds: list[str], group: str, half: str, draw: random.Random) -> Altered | None:
+    """A response with a form of one half of the grammar at a random place; None where none fits."""
+    kind = draw.choice(list(GRAMMAR[group]))
+    places = [place for place in GRAMMAR[group][kind] if _fits(place, carrier.sentence)]
+    forms = _of_half(GRAMMAR[group][kind][place := draw.choice(places)], half) if places else []
+    if not forms:
+        return None
+    words = {
+        "answer": carrier.gold if re.fullmatch(r"[\w.,/-]+", carrier.gold) else f"${carrier.gold}$",
+        "other": _draw_other(carrier.gold, golds, draw),
+    }
+    form = draw.choice(forms)
+    text = re.sub(r"\{(\w+)\}", lambda slot: _fill(slot[1], words, half, draw), form)
+    text = re.sub(r"\b([Aa]) (?=[aeiou])", r"\1n ", text)
+    gap, sentence = draw.choice((" ", "\n", "\n\n")), carrier.sentence
+    if place == "beside":
+        end = f"{sentence}{text}."
+    elif place == "next":
+        end = f"{sentence}.{gap}{text}"
+    elif place == "before":
+        end = text + (sentence[0].lower() + sentence[1:] if text.endswith(("that ", "whether ")) else sentence) + "."
+    else:
+        end = draw.choice(("## {}\n\n{}.", "**{}**\n\n{}.", "{}\n\n{}.", "### {}\n{}.")).format(text, sentence)
+    return Altered(
+        carrier, half, group, kind, place, f"{carrier.before}{gap if place != 'heading' else chr(10) * 2}{end}"
+    )
+
+
+def _fits(place: str, sentence: str) -> bool:
+    """Whether a form may stand there: words before or beside a sentence want a sentence of words."""
+    is_data = re.search(r"[\"<`|\]]", sentence) is not None
+    return place in ("next", "heading") or (not is_data and (place == "beside" or sentence[:1].isalpha()))
+
+
+def _of_half(texts: list[str], half: str) -> list[str]:
+    return [text for text in texts if crc32(text.encode()) % 2 == (half == "held")]
+
+
+def _fill(slot: str, words: dict[str, str], half: str, draw: random.Random) -> str:
+    """A word for a slot; `{Subject}` begins with a capital."""
+    word = words.get(slot) or draw.choice(_of_half(GRAMMAR["words"][slot.lower()], half))
+    return word[0].upper() + word[1:] if slot[0].isupper() else word
+
+
+def _draw_other(gold: str, golds: list[str], draw: random.Random) -> str:
+    """A value that differs from the gold."""
+    if gold.isdigit():
+        return str(int(gold) + draw.randint(1, 9))
+    other = draw.choice([one for one in golds if one != gold and len(one) < 30] or ["17"])
+    return "17" if verify(gold=gold, answer=other).equal else f"${other.strip('$')}$"
+
+
+def attack_with_denials(problems: list[Problem], draw: random.Random) -> Iterator[Altered]:
+    """Paid responses, and announcements of golds, each with a denial or a harmless addition, by turns from both halves of the grammar."""
+    golds = [problem.gold for problem in problems]
+    carriers = read_carriers([problem for problem in problems if problem.response])
+    while True:
+        carrier = draw.choice(carriers) if carriers and draw.random() < 0.5 else draw_carrier(golds, draw)
+        for half in ("used", "held"):
+            for group in ("denials", "additions"):
+                if (altered := alter(carrier, golds, group, half, draw)) is not None:
+                    yield altered
+
+
+def run_denials(problems: list[Problem], draw: random.Random, minutes: float) -> dict[str, Any]:
+    """Run the generator of denials; per half, kind and place, and per mode: how many of the responses that were paid before stay paid, and
+    which ones of the used half are wrong: denied and paid, or harmless and lost."""
+    tries: dict[str, dict[str, list[int]]] = {}
+    findings: list[dict[str, str]] = []
+    for carrier, half, group, kind, place, response in _for_minutes(
+        attack_with_denials(problems, draw), minutes, "denials"
+    ):
+        whole = f"{carrier.before}\n{carrier.sentence}."
+        for mode in Mode:
+            if not judge(gold=carrier.gold, response=whole, question=carrier.question, mode=mode).equal:
+                continue
+            judgement = judge(gold=carrier.gold, response=response, question=carrier.question, mode=mode)
+            wrong = judgement.equal is (group == "denials")
+            for key in (f"{half} {group}", f"{half} {group} {kind} {place}"):
+                count = tries.setdefault(key, {}).setdefault(mode, [0, 0])
+                count[0] += wrong
+                count[1] += 1
+            if wrong and half == "used" and len(findings) < SHOWN:
+                findings.append(
+                    {
+                        "mode": mode,
+                        "group": f"{group} {kind} {place}",
+                        "gold": carrier.gold,
+                        "response": response[-300:],
+                        "evidence": judgement.evidence,
+                    }
+                )
+    return {"generator": "denials", "wrong of tries": dict(sorted(tries.items())), "findings": findings}  # fmt: skip
+
+
 def run_pairs(name: str, attack: Iterator[Finding | None], minutes: float) -> dict[str, Any]:
     """Run any generator but that of copies; what it found, each text and gold once."""
     tries, found = 0, {}
@@ -233,7 +394,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("problems", nargs="+", type=Path)
     parser.add_argument("--minutes", type=float, default=60.0, help="processor time of each generator")
-    parser.add_argument("--only", choices=("fixed", "shared", "changed", "crashes", "copies"))
+    parser.add_argument("--only", choices=("fixed", "shared", "changed", "crashes", "copies", "denials"))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
@@ -247,9 +408,10 @@ def main() -> int:
     }
     verify(gold="1", answer=r"\int_0^1 x dx")  # starts sympy's process
     results = []
-    for name in [args.only] if args.only else [*attacks, "copies"]:
+    on_problems = {"copies": run_copies, "denials": run_denials}
+    for name in [args.only] if args.only else [*attacks, *on_problems]:
         draw = random.Random(f"{args.seed}/{name}")
-        made = run_copies(problems, draw, args.minutes) if name == "copies" else run_pairs(name, attacks[name](golds, draw), args.minutes)  # fmt: skip
+        made = on_problems[name](problems, draw, args.minutes) if name in on_problems else run_pairs(name, attacks[name](golds, draw), args.minutes)  # fmt: skip
         results.append(made)
         print(json.dumps(made, indent=1, ensure_ascii=False), flush=True)
     if args.json:

@@ -25,13 +25,15 @@ from compass.verifier.extracting.boxes import (
     drop_placeholders,
     find_boxes,
     last_group,
+    offers_several,
     read_box_answer,
     read_whole_formula,
 )
+from compass.verifier.extracting.denials import is_denied, same_answer
 from compass.verifier.extracting.languages import VERBS
-from compass.verifier.extracting.retractions import offers_several, same_answer, takes_back
 from compass.verifier.extracting.sentences import (
     FORMULA,
+    YES_OR_NO,
     Asked,
     drop_announcement,
     find_last_value,
@@ -168,8 +170,14 @@ def _read_own_turn(text: str, mode: Mode, question: str | None) -> Reading:
     reading = _read_words(drop_footnotes(tail), mode, read_question(question))
     if mode == Mode.ANY and reading.answer is None and reading.evidence in ("not found", "several that disagree"):
         value = find_last_value(tail, question)
-        return reading if value is None else Reading(value, "last value")
+        return reading if value is None or _is_denied_where_found(tail, value) else Reading(value, "last value")
     return reading
+
+
+def _is_denied_where_found(tail: str, value: str) -> bool:
+    """Whether a text denies a value, as `is_denied`, where it gives it last."""
+    found = list(re.finditer(rf"(?<![\w.]){re.escape(value.strip('$* '))}(?!\w)", tail))
+    return bool(found) and is_denied(tail, found[-1].start(), found[-1].end(), value)
 
 
 def list_candidates(response: str, question: str | None = None) -> list[tuple[str, str]]:
@@ -195,17 +203,21 @@ def _read_words(tail: str, mode: Mode, asked: Asked) -> Reading:
         if (
             CORRECTED.search(after)
             and (corrected := find_stated_answer(after, asked, must_conclude=mode == Mode.STRICT)) is not None
+            and YES_OR_NO.fullmatch(corrected) is None
         ):
             return Reading(corrected, "sentence")
         value = _choose_announced(values, tail)
         if value is None or concludes_otherwise(after, value):
             return Reading(None, "several that disagree")
-        return Reading(None, "taken back") if takes_back(after, value) else Reading(value, "announcement")
+        end = len(tail) - len(after)
+        return Reading(None, "taken back") if is_denied(tail, place, end, value) else Reading(value, "announcement")
     if has_announcement(tail):
         return Reading(None, "cut off" if is_cut_off(tail) else "taken back")
     if _ENDS_IN_LABEL.search(tail):
         return Reading(None, "cut off")
     value = find_stated_answer(tail, asked, must_conclude=mode == Mode.STRICT)
+    if value is not None and _is_denied_where_found(tail, value):
+        return Reading(None, "taken back")
     return Reading(value, "sentence" if value is not None else "cut off" if is_cut_off(tail) else "not found")
 
 
@@ -219,15 +231,13 @@ def _read_boxes(text: str, boxes: list[Box], mode: Mode) -> Reading:
     group = last_group(text, boxes)
     answer = _answer_of_group(text, boxes, group)
     after = text[group[-1].end : group[-1].end + TAIL]
-    corrected = CORRECTED.search(after) is not None
     later = find_later_value(after)
     if later is not None and (answer is None or not same_answer(answer, later)):
-        if mode != Mode.STRICT and _is_final_after_reasoning(after):
-            return Reading(later, "announcement")
-        if corrected or answer is None or same_answer(group[-1].content or "", later):
+        replaces = CORRECTED.search(after) or answer is None or same_answer(group[-1].content or "", later)
+        if replaces or (mode != Mode.STRICT and _is_final_after_reasoning(after)):
             return Reading(later, "announcement")
         return Reading(None, "several that disagree")
-    if (later is None and answer and takes_back(after, answer)) or offers_several(text, boxes, group) or answer is None:
+    if answer is None or offers_several(text, boxes, group) or is_denied(text, group[0].start, group[-1].end, answer):
         return Reading(None, "taken back")
     return Reading(None, "several that disagree") if concludes_otherwise(after, answer) else Reading(answer, "box")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
+from typing import NamedTuple
 
 from compass.verifier.reading.words import read_choice
 from compass.verifier.verdict import Leniency, Outcome, Verdict
@@ -78,20 +79,25 @@ def judge_option(
     return check(options[letter], answer, SAME_OPTION, find_stem(question))
 
 
-def read_labelled_option(answer: str, question: str) -> str | None:
-    """The label of an answer that gives an option with its value, `(B)` for `b) 11` and `3` for `(3) 13`; empty where the value is another
-    option's, None where it is none's or the answer is of another form."""
+class LabelledOption(NamedTuple):
+    """An option that an answer gives with its label and a value."""
+
+    label: str
+    """As an answer: `(B)`, or `3`."""
+    agrees: bool
+    """Whether the value is that option's; else it is another's."""
+
+
+def read_labelled_option(answer: str, question: str) -> LabelledOption | None:
+    """The option of an answer such as `b) 11` or `(3) 13`; None where its value is no option's, or the answer is of another form."""
     labelled = _LABELLED.match(answer)
-    if labelled is None:
+    if labelled is None or _SEVERAL.search(answer[labelled.end() :]):
         return None
-    label, given = (labelled[1] or labelled[2]).upper(), answer[labelled.end() :]
-    if _SEVERAL.search(given):
-        return None
-    options = read_options(question)
-    named = [name for name, value in options.items() if verify(gold=value, answer=given).equal]
+    label, options = (labelled[1] or labelled[2]).upper(), read_options(question)
+    named = [name for name, value in options.items() if verify(gold=value, answer=answer[labelled.end() :]).equal]
     if label not in options or not named:
         return None
-    return "" if label not in named else label if label.isdigit() else f"({label})"
+    return LabelledOption(label if label.isdigit() else f"({label})", label in named)
 
 
 SAME_OPTION = Verdict(Outcome.EQUAL, "text", "the question's option", (Leniency.CHOICE,))

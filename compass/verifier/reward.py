@@ -63,10 +63,10 @@ def judge_answer(
         mode: whether its form counts.
         compare: one of the golds and one side of the answer to their verdict, as `verify` gives it.
     """
-    if question is not None and read_labelled_option(answer, question) == "":
-        return TWO_OPTIONS
     golds = split_alternatives(gold)
     sides = list_sides(answer, question)
+    if not sides:
+        return TWO_OPTIONS
     verdict = choose_verdict(
         [check_form(one, side, compare(one, side), question, mode) for one in golds for side in sides]
     )
@@ -79,11 +79,13 @@ def judge_answer(
 
 def list_sides(answer: str, question: str | None) -> list[str]:
     """An answer; what follows its `≈` where that rounds what stands before it, for some problems ask for the decimal; and the label of the
-    question's option that it gives with its value."""
+    question's option that it gives with its value. Empty where it gives one option's label and another's value."""
+    option = read_labelled_option(answer, question) if question is not None else None
+    if option is not None and not option.agrees:
+        return []
     left, sign, right = answer.replace("≈", "\\approx ").rpartition("\\approx")
     rounds = sign and verify(gold=right.strip(), answer=left.strip()).equal
-    option = read_labelled_option(answer, question) if question is not None else None
-    return [answer, *([right.strip()] if rounds else []), *([option] if option else [])]
+    return [answer, *([right.strip()] if rounds else []), *([option.label] if option else [])]
 
 
 def check_form(gold: str | Gold, answer: str, verdict: Verdict, question: str | None, mode: Mode) -> Verdict:

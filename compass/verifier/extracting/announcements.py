@@ -59,7 +59,6 @@ _CONDITION = re.compile(
     r"\b(?:if|suppose|assume|when|whether|(?<!I'd )(?<!would )say|reference|expected)\b(?!.*\b(?:so|therefore|thus|hence)\b)",
     re.IGNORECASE,
 )
-_ESTIMATE = re.compile(r"\W{0,3}(?:about|approximately|around|roughly|nearly|almost)\b", re.IGNORECASE)
 _UNCLOSED = re.compile(r"""["']([^"'{}\n]{1,80}?)\s{0,9}\}[\s`]*""")
 """A field's text without the mark that should end it, before the brace that ends the object."""
 _ARGUMENT = re.compile(r"""([\"'])([^\"'\n]{1,200})\1\s{0,3}[,)]""")
@@ -197,7 +196,7 @@ def _read_label(text: str) -> str | None:
         return value
     kind = answer_type(text)
     stands = kind not in ("text", "unrecognised") or (kind == "text" and not is_wordy(text))
-    if stands and not is_hedged(text) and not _ESTIMATE.match(text):
+    if stands and not is_hedged(text):
         return text
     return find_stated_value(text) if text.endswith(".") else None
 

@@ -359,3 +359,45 @@ def _is_prose(right: str) -> bool:
     """Whether the words after a box explain it, as in `\\text{ (since n > 0)}`; a unit does not."""
     match = _FREE_TEXT.fullmatch(right)
     return match is not None and len(match[1].split()) > 3
+
+
+REASONED = 5
+"""Words between a box that is taken back and the next: with fewer, no reason was given, and the boxes are guesses in a row."""
+_WITHDRAWN = re.compile(
+    r"[\s$.,;:!)*\]]{0,6}(?:no\b|nope|not?\s(?:right|correct)|wrong|incorrect|wait|hmm|hold on)", re.IGNORECASE
+)
+_SECOND_THOUGHT = re.compile(
+    r"[^A-Za-z\\]{0,6}(?:\\text\s?\{[^A-Za-z]{0,4})?(?:no,?\s)?(?:wait|hold on|hmm|sorry|oops|correction)",
+    re.IGNORECASE,
+)
+_HIDDEN = re.compile(r"\\[hv]?phantom\s?\{[^{}]{0,40}\\(?:boxed|fbox)|\\color\s?\{white\}")
+_UNSURE = re.compile(
+    r"\b(?:either|maybe|perhaps|possibly|might be|could (?:also )?be|could also|may be|alternatively|not sure|unsure|guess(?:ing)?|or else)\b",
+    re.IGNORECASE,
+)
+_UNSURE_ALONE = re.compile(
+    r"\b(?:not sure which|might be|could also be|or (?:maybe|perhaps|possibly))\b", re.IGNORECASE
+)
+
+
+def offers_several(text: str, boxes: list[Box], group: list[Box]) -> bool:
+    """Whether a response offers several answers, one after the other, so that one of them may be right."""
+    if _HIDDEN.search(text, boxes[0].start - 12 if boxes[0].start > 12 else 0):
+        return True
+    others = [box for box in boxes if box.start < group[0].start and box.content is not None]
+    withdrawn = [box for box in others if _WITHDRAWN.match(text, box.end, box.end + 40)]
+    if len(withdrawn) >= 2:
+        return True
+    if withdrawn and not _SECOND_THOUGHT.match(text, withdrawn[0].end, withdrawn[0].end + 60):
+        following = next(box for box in boxes if box.start >= withdrawn[0].end)
+        if len(text[withdrawn[0].end : following.start].split()) < REASONED:
+            return True
+    low = max(text.rfind("\n", 0, group[0].start), text.rfind(". ", 0, group[0].start)) + 1
+    near = (
+        text[max(low, group[0].start - 200) : group[0].start]
+        + " "
+        + text[group[-1].end : group[-1].end + 120].split("\n")[0]
+    )
+    return _UNSURE.search(near) is not None and (
+        bool(others) or len(group) > 1 or _UNSURE_ALONE.search(near) is not None
+    )

@@ -75,7 +75,6 @@ EVERY = re.compile(
     re.IGNORECASE,
 )
 """A set in words that ends a sentence: "the domain is all real x that are at most 4"."""
-_ALL = re.compile(r"(?:all|every|any)\b", re.IGNORECASE)
 _RANKED = re.compile(
     r"(?:^|,\s(?:and\s)?|\b(?:so|thus|hence|therefore|that)\s)(\$[^$]{1,200}\$|[-−]?\d[\d./^,]*|[A-Z])\sis\s(?:(?:the\s)?(?:\w{2,}(?:er|est)|more|less|most|least|correct)|what)\b(?!\sthan)[^$\d]*$",
     re.IGNORECASE,
@@ -157,7 +156,6 @@ _QUOTED = re.compile(r'(?:\\"|["“])([^"“”]*?)(?:\\"|["”])')
 _SO = re.compile(r"(?:所以|因此|综上所述|综上)[，,]?")
 _COUNTED_CHAIN = re.compile(r"[^A-Za-z=\d]*\d[^A-Za-z=]*=\s?([^=]*)")
 """A chain that works a count out: `5! = 120 arrangements`."""
-_BRACKETED_CHAIN = re.compile(r"\(([^()]*\d\s?=[^()=<>]*)\)")
 _SUBJECT = re.compile(
     r"(?!.*\b(?:minus|negative|plus|times|base)\b)(?:(?:[^\W\d_]+\s){2,8}|[\u4e00-\u9fff]{2,20})(?=\\?[$€£¥]?\d[\d.,/]*[^\d]*$)"
 )
@@ -182,10 +180,6 @@ _SO_CLAUSE = re.compile(
     r"[,;]\s(?:which\s(?:leaves|gives|makes\sit)|leaving|yielding)\s(?!us\b|no\b)|[,;]\s(?:and\s)?so\s(?!that\b|far\b|many\b|much\b|on\b(?!\s[a-z]))|(?:[,;]\s(?:and\s)?(?:thus|hence|therefore|then|meaning|which\smeans)|(?<=\w|[.,;$])\s(?:and\s)?so)\s(?=(?:that\s)?(?:he|she|it|they|we|there|the|this|his|her|their|in|[A-Z])\b)"
 )
 """Where what follows from the rest of a sentence begins."""
-_TOTAL = re.compile(
-    r"\b(?:total|sum|product|average|altogether|answer|result)\s(?:\w+\s){0,3}?(?:of|is|was|=|:)\s{0,3}\\?\$?$",
-    re.IGNORECASE,
-)
 _ADJUNCT = re.compile(
     r"\b(?:in|at|for|with|by|after|before|from|over|within|during|per|on|since|until|between|among|if|when|while|because|where|than|each|every|out of|every|of the)\b(?:\s+(?:[a-z'-]+)){0,5}?\s*\\?\$?$|\bto\s+[a-z]+\s+(?:[a-z]+\s+){0,2}\\?\$?$",
     re.IGNORECASE,
@@ -444,11 +438,9 @@ def drop_exclamation(sentence: str, *, announced: bool = False) -> str:
 
 
 def _bare(rest: str) -> str:
-    """A value without brackets around a whole chain, `(2 + 3 = 5)`, and without a subject before its only number, `She has 5 apples`."""
+    """A value without quotation marks, and without a subject before its only number, `She has 5 apples`."""
     if (quoted := _QUOTED.fullmatch(rest)) is not None:
         rest = quoted[1]
-    if (chain := _BRACKETED_CHAIN.fullmatch(rest)) is not None:
-        return chain[1].rpartition("=")[2].strip()
     if (worked := _COUNTED_CHAIN.fullmatch(rest)) is not None and _WORDS.search(worked[1]):
         rest = worked[1]
     if (subject := _SUBJECT.match(rest)) is not None:
@@ -737,13 +729,7 @@ def find_readable_part(text: str, given: Collection[str] = (), *, boxed: bool) -
     """The one value in a text that cannot be read whole: what is left without asides set as text, its only formula or number, the one
     that no preposition introduces, or the only one that is not among the `given` numbers, those of the question; None where it holds none,
     or several. A box may only lose its asides."""
-    if (
-        len(text) > LONGEST_PHRASE
-        or is_hedged(text)
-        or DENIED.search(text)
-        or not _NAMING.search(text)
-        or _ALL.match(text)
-    ):
+    if len(text) > LONGEST_PHRASE or is_hedged(text) or DENIED.search(text) or not _NAMING.search(text):
         return None
     _, sign, right = _split_last_side(text)
     if sign and not boxed and not _NO_CHAIN.search(text) and answer_type(right) not in ("unrecognised", "text"):
@@ -783,15 +769,12 @@ def _only_amount(sentence: str, places: list[tuple[tuple[int, int], str]]) -> st
 def _find_main_value(sentence: str, places: list[tuple[tuple[int, int], str]]) -> str | None:
     """The only value in a sentence that no preposition introduces: "240 miles" in "travels 240 miles in 4 hours at 60 miles per hour".
 
-    A total comes first, then the value that is the object. None where the sentence has several such values, or none.
+    None where the sentence has several such values, or none.
     """
     if not _WORDS.search(sentence) or not all(
         NUMBER.fullmatch(value) or _CONSTANT.fullmatch(value) for _, value in places
     ):
         return None
-    totals = [value for (start, _), value in places if _TOTAL.search(sentence, 0, start)]
-    if len(totals) == 1:
-        return totals[0]
     objects, is_adjunct = [], False
     for at, ((start, _), value) in enumerate(places):
         low = places[at - 1][0][1] if at else 0

@@ -6,8 +6,8 @@ import re
 
 from compass.verifier.extracting.announcements import CORRECTED
 from compass.verifier.extracting.boxes import drop_placeholders
+from compass.verifier.extracting.denials import may_deny, same_answer, takes_back
 from compass.verifier.extracting.languages import FOREIGN_THEREFORE
-from compass.verifier.extracting.retractions import REJECTION, SECOND_LOOK, same_answer, takes_back
 from compass.verifier.extracting.sentences import (
     AMOUNT,
     CHOSEN,
@@ -239,8 +239,7 @@ def _drop_afterword(text: str) -> str:
         if not (
             any(_concludes_with_value(sentence) for sentence in SENTENCE.split(rest) if sentence)
             or CORRECTED.search(rest)
-            or REJECTION.search(rest)
-            or SECOND_LOOK.search(rest)
+            or takes_back(rest, "\0")
         ):
             return text[: opening.start()]
     return text
@@ -260,7 +259,7 @@ def drop_footnotes(text: str) -> str:
 
 
 def _may_state(sentence: str) -> bool:
-    """Whether a sentence may give the answer, or take it back: it is no aside and holds a value, a word that it states, or a doubt."""
+    """Whether a sentence may give the answer, or take it back: it is no aside and holds a value, a word that it states, a hedge or a denial."""
     if _is_aside(sentence):
         return False
     speaks = (
@@ -269,9 +268,10 @@ def _may_state(sentence: str) -> bool:
         or CHOSEN.search(sentence)
         or _ONE_CHOICE.fullmatch(sentence)
     )
-    doubts = is_hedged(sentence) or DENIED.search(sentence) or CORRECTED.search(sentence)
     return (
-        bool(speaks or doubts) or find_stated_value(sentence) is not None or _ONE_NAME.fullmatch(sentence) is not None
+        bool(speaks or is_hedged(sentence) or may_deny(sentence))
+        or find_stated_value(sentence) is not None
+        or _ONE_NAME.fullmatch(sentence) is not None
     )
 
 
