@@ -131,6 +131,7 @@ def evaluation(
 def _read_earlier(folder: Path | None, pair: tuple[str, str] | None) -> Earlier:
     import pyarrow.parquet as pq
 
+    from compass.evaluation.benchmark_scores import drop_greedy, is_known
     from compass.evaluation.comparisons import default_primary, pair_models
     from compass.evaluation.results import read_clusters
     from compass.plan.evaluation import measure_variances
@@ -154,8 +155,8 @@ def _read_earlier(folder: Path | None, pair: tuple[str, str] | None) -> Earlier:
     for name in samples.column("benchmark").unique().to_pylist():
         rows = _of(samples, benchmark=[name], model=chosen)
         problems[name] = len(rows.column("id").unique())
-        drawn = _of(rows, greedy=[False])
-        if drawn.num_rows:
+        drawn = drop_greedy(rows)
+        if drawn.num_rows and is_known(drawn, "tokens"):
             lengths[name] = sum(drawn.column("tokens").to_pylist()) / drawn.num_rows
         each = (
             pair_models(drawn, *chosen, clusters=read_clusters(asked))

@@ -24,6 +24,7 @@ from compass.golds import gold_of
 from compass.sampling.response import CUT_OFF, PROMPT_TOO_LONG
 from compass.sampling.score import NO_ANSWER
 from compass.verifier import judge_many, same_answer
+from compass.verifier.extract import ENDS_INSIDE
 
 OTHER_GOLD = "correct_other"
 
@@ -84,6 +85,29 @@ MEASURES = {
 `pass@k` and `maj@k` come after `greedy`."""
 
 
+def drop_greedy(samples: pa.Table) -> pa.Table:
+    """The sampled responses, and those of which it is not known (null) whether they are greedy."""
+    return samples.filter(pc.invert(pc.fill_null(samples.column("greedy"), False)))
+
+
+def mark_cut_off(samples: pa.Table) -> list[bool]:
+    """Which responses `max_tokens` cut off; where nobody recorded why a response ended (null), those that end inside their answer, as the lenient
+    mode finds, and so give none."""
+    ended = samples.column("finish_reason").to_pylist()
+    if "evidence_lenient" not in samples.column_names:
+        return [reason == CUT_OFF for reason in ended]
+    evidence = samples.column("evidence_lenient").to_pylist()
+    return [
+        seen == ENDS_INSIDE if reason is None else reason == CUT_OFF
+        for reason, seen in zip(ended, evidence, strict=True)
+    ]
+
+
+def is_known(samples: pa.Table, column: str) -> bool:
+    """Whether a column is there and says something of any response."""
+    return column in samples.column_names and samples.column(column).null_count < samples.num_rows
+
+
 def benchmark_scores(
     samples: pa.Table, similar: Collection[str] | None = None, clusters: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
@@ -92,21 +116,22 @@ def benchmark_scores(
     Args:
         samples: columns `id`, `sample`, `greedy`, `answer`, `answer_lenient`, `correct`, `correct_lenient`, `outcome`, `leniencies`,
             `boxed`, `looped`, `tokens`, `finish_reason`, and those of `MEASURED` that are there. Problems may have unequal numbers
-            of samples.
+            of samples. Of responses made elsewhere `greedy`, `tokens` and `finish_reason` are null; what would follow from them is left out.
         similar: ids of the problems that resemble a training row, or None where that is not known.
         clusters: the cluster of each problem that shares one, by its id.
 
     Returns:
         Fractions 0..1, all of sampled responses where nothing else is said:
 
-        - `accuracy` (avg@k: each problem's share of right samples, averaged over problems) with `ci95`, and with `fixed_ci95` for these problems alone; and `sd`: how far other seeds
+        - `accuracy` (avg@k: each problem's share of right samples, averaged over problems) with `ci95`, and with `fixed_ci95` for these problems alone (not for one response each
+          that may be greedy: no further one would change it); and `sd`: how far other seeds
           (`samples`) and other problems (`problems`) would move it, as standard deviations;
         - `pass@k` and `maj@k` from the first k samples of each problem, k up to the fewest samples of a problem;
         - `by_tokens`: what accuracy costs, for k = 1, powers of two and the fewest samples: `tokens` generated per problem by k samples, and `maj` and `pass`, maj@k and
           pass@k with them, maj@k averaged over all disjoint groups of k samples;
         - `greedy` with `greedy_ci95`, `greedy_lenient` and `greedy_length`, where there are greedy responses;
         - `lenient` (avg@k in the verifier's lenient mode) with `lenient_ci95`, and `form` (lenient less strict: right answers lost by form);
-        - `truncated` (cut off by `max_tokens`), `boxed` (an answer in a box), `unanswered` (no answer in lenient mode either), `unextracted` (no answer in strict mode, one in
+        - `truncated` (cut off by `max_tokens`, or as `mark_cut_off` sees it), `boxed` (an answer in a box), `unanswered` (no answer in lenient mode either), `unextracted` (no answer in strict mode, one in
           lenient), `unreadable` (an answer that the verifier cannot read), `looped` (ends in a loop), `leaned` (of the right
           responses those whose verdict leans on a leniency);
         - `bare` (an answer without any work), `operations` (how many a response works out) and `accuracy_with_work` (right ones among the responses
@@ -118,10 +143,8 @@ def benchmark_scores(
         `problems`, `clusters` where problems share them, `samples` (fewest per problem), `most_samples` where some have more, and `prompt_too_long` (problems that
         were not sampled, and count as wrong) are counts.
     """
-    drawn = samples.filter(pc.invert(samples.column("greedy")))
-    marks, lenient, answers, tokens = (
-        _by_problem(drawn, name) for name in ("correct", "correct_lenient", "answer", "tokens")
-    )
+    drawn = drop_greedy(samples)
+    marks, lenient, answers = (_by_problem(drawn, name) for name in ("correct", "correct_lenient", "answer"))
     counts = [len(group) for group in marks.values()]
     fewest, mean_count = min(counts), mean(counts)
 
@@ -134,16 +157,17 @@ def benchmark_scores(
     numbers = number_clusters(list(shares), clusters)
     spread = accuracy_sd(list(shares.values()), counts, numbers)
     scores: dict[str, Any] = accuracy(shares) | {
-        "fixed_ci95": list(fixed_interval(list(shares.values()), counts)),
         "sd": dict(zip(("samples", "problems"), spread, strict=True)),
         "problems": len(marks),
         "samples": fewest,
     }
+    if fewest > 1 or is_known(samples, "greedy"):
+        scores["fixed_ci95"] = list(fixed_interval(list(shares.values()), counts))
     if numbers is not None:
         scores["clusters"] = len(set(numbers.tolist()))
     if max(counts) > fewest:
         scores["most_samples"] = max(counts)
-    scores |= _scores_at_k(marks, answers, tokens)
+    scores |= _scores_at_k(marks, answers, _by_problem(drawn, "tokens") if is_known(drawn, "tokens") else None)
     greedy = samples.filter(samples.column("greedy"))
     if greedy.num_rows:
         found = accuracy(dict(_rows(greedy, "id", "correct")), 1)
@@ -158,11 +182,12 @@ def benchmark_scores(
     }
     scores |= _shares_of_responses(drawn)
     for name in ("tokens", *MEASURED):
-        if name in samples.column_names:
+        if is_known(samples, name):
             scores[name] = float(pc.sum(samples.column(name)).as_py() or 0) / len(marks)
-    scores["prompt_too_long"] = len(
-        {name for name, reason in _rows(drawn, "id", "finish_reason") if reason == PROMPT_TOO_LONG}
-    )
+    if is_known(drawn, "finish_reason"):
+        scores["prompt_too_long"] = len(
+            {name for name, reason in _rows(drawn, "id", "finish_reason") if reason == PROMPT_TOO_LONG}
+        )
     if similar is not None:
         clean = {name: share for name, share in shares.items() if name not in similar}
         scores["similar"] = len(shares) - len(clean)
@@ -176,25 +201,23 @@ def benchmark_scores(
 def _scores_at_k(
     marks: Mapping[str, Sequence[bool]],
     answers: Mapping[str, Sequence[str | None]],
-    tokens: Mapping[str, Sequence[int]],
+    tokens: Mapping[str, Sequence[int]] | None,
 ) -> dict[str, Any]:
-    """pass@k and maj@k from the first k samples of each problem, and by tokens what more samples bring."""
+    """pass@k and maj@k from the first k samples of each problem, and by tokens, where those are known, what more samples bring."""
     fewest = min(map(len, marks.values()))
     votes = {name: number_votes(answers[name], group, same_answer) for name, group in marks.items()}
-    length = mean([mean(group) for group in tokens.values()])
-    by_tokens = [
-        {
-            "k": k,
-            "tokens": k * length,
-            "maj": mean([maj_at_k(group, votes[name], k) for name, group in marks.items()]),
-            "pass": mean([pass_at_k(len(group), sum(group), k) for group in marks.values()]),
-        }
-        for k in (1, *reported_k(fewest))
-    ]
-    scores: dict[str, Any] = {f"pass@{one['k']}": one["pass"] for one in by_tokens if one["k"] > 1}
+    passed = {
+        k: mean([pass_at_k(len(group), sum(group), k) for group in marks.values()]) for k in (1, *reported_k(fewest))
+    }
+    scores: dict[str, Any] = {f"pass@{k}": share for k, share in passed.items() if k > 1}
     if fewest > 1:
         first = [maj_at_k(group[:fewest], votes[name][:fewest], fewest) for name, group in marks.items()]
         scores[f"maj@{fewest}"] = mean(first)
+    if tokens is None:
+        return scores
+    length = mean([mean(group) for group in tokens.values()])
+    majorities = {k: mean([maj_at_k(group, votes[name], k) for name, group in marks.items()]) for k in passed}
+    by_tokens = [{"k": k, "tokens": k * length, "maj": majorities[k], "pass": share} for k, share in passed.items()]
     return scores | {"by_tokens": by_tokens}
 
 
@@ -210,16 +233,20 @@ def _shares_of_responses(drawn: pa.Table) -> dict[str, float]:
     """What the sampled responses are like, as shares, and their mean length in tokens."""
     answers = list(_rows(drawn, "outcome", "answer_lenient"))
     leaned = [bool(names) for names, right in _rows(drawn, "leniencies", "correct") if right]
-    return {
-        "length": mean(drawn.column("tokens").to_pylist()),
-        "truncated": mean([reason == CUT_OFF for reason in drawn.column("finish_reason").to_pylist()]),
-        "boxed": mean(drawn.column("boxed").to_pylist()),
-        "unanswered": mean([lenient is None for _, lenient in answers]),
-        "unextracted": mean([outcome == NO_ANSWER and lenient is not None for outcome, lenient in answers]),
-        "unreadable": mean([outcome == "unrecognised" for outcome, _ in answers]),
-        "looped": mean(drawn.column("looped").to_pylist()),
-        "leaned": mean(leaned) if leaned else 0.0,
-    } | (_work_shown(drawn) if "bare" in drawn.column_names else {})
+    length = {"length": mean(drawn.column("tokens").to_pylist())} if is_known(drawn, "tokens") else {}
+    return (
+        length
+        | {
+            "truncated": mean(mark_cut_off(drawn)),
+            "boxed": mean(drawn.column("boxed").to_pylist()),
+            "unanswered": mean([lenient is None for _, lenient in answers]),
+            "unextracted": mean([outcome == NO_ANSWER and lenient is not None for outcome, lenient in answers]),
+            "unreadable": mean([outcome == "unrecognised" for outcome, _ in answers]),
+            "looped": mean(drawn.column("looped").to_pylist()),
+            "leaned": mean(leaned) if leaned else 0.0,
+        }
+        | (_work_shown(drawn) if "bare" in drawn.column_names else {})
+    )
 
 
 def _work_shown(drawn: pa.Table) -> dict[str, float]:

@@ -413,7 +413,7 @@ def _marks(samples: pa.Table, column: str, *, greedy: bool = False) -> dict[str,
     )
     for model, benchmark, name, is_greedy, value in rows:
         marks = found.setdefault(model, {}).setdefault(benchmark, {})
-        if is_greedy == greedy:
+        if bool(is_greedy) == greedy:  # null: not known
             marks.setdefault(name, []).append(value)
     return found
 

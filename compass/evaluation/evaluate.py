@@ -25,6 +25,7 @@ COLUMNS = [
 ]  # fmt: skip
 """Columns of `data/evaluate/samples.parquet`, one row per response.
 
+Of responses made elsewhere (`compass.evaluation.given_results`) `greedy`, `tokens`, `seconds`, `finish_reason` and `setup` are null: not known.
 `compass.sampling.response`, `compass.sampling.score` and `compass.evaluation.benchmark_scores` say what they hold; `response` is the text as the model wrote it, and `setup`
 stands for everything that decides it (`data/evaluate/setups.json`)."""
 

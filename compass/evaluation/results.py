@@ -144,6 +144,7 @@ def write_results(
     *,
     seed: int,
     looks: Mapping[str, Any] | None = None,
+    primary: Sequence[str] | None = None,
 ) -> dict[str, Any]:
     """Write `samples.parquet`, `problems.parquet`, `setups.json` and `comparisons.json`.
 
@@ -154,6 +155,7 @@ def write_results(
         setups: the setups that the samples name.
         seed: of the comparisons' resampling.
         looks: of `compass.evaluation.looks`, where samples were added until there was a verdict; their pair is the one that decides.
+        primary: without looks, the pair that decides, as in `compare_models`.
 
     Returns:
         The scores: model to benchmark (and `average`) to scores.
@@ -161,7 +163,7 @@ def write_results(
     known = [row for row in problems.select(["id", "similar"]).to_pylist() if row["similar"] is not None]
     similar = {row["id"] for row in known if row["similar"]} if known else None
     clusters = read_clusters(problems)
-    primary = looks["pair"] if looks else None
+    primary = looks["pair"] if looks else primary
     comparisons = compare_models(samples, seed=seed, primary=primary, clusters=clusters, looks=looks)
     scores = summarise(samples, comparisons, similar, clusters)
     write_records(folder / "problems.parquet", problems)
@@ -207,6 +209,8 @@ def add_results(
         return samples, problems, dict(setups)
     try:
         before = pq.read_table(folder / "samples.parquet")
+        if "evidence_lenient" not in before.column_names:
+            before = before.append_column("evidence_lenient", pa.nulls(before.num_rows, pa.string()))
         before = before.select([*COLUMNS, *(name for name in ("cost",) if name in before.column_names)])
         asked = pq.read_table(folder / "problems.parquet")
         for name in {"cluster", "source_id"} - set(asked.column_names):
@@ -220,6 +224,10 @@ def add_results(
         old = before.filter(pc.equal(before.column("model"), model))
         new = samples.filter(pc.equal(samples.column("model"), model))
         fresh = set(new.column("setup").to_pylist())
+        if None in old.column("setup").to_pylist():
+            raise ResultsError(
+                f"{folder}: {model} is there as `compass score` wrote it, with responses made elsewhere; give another --out"
+            )
         if others := set(old.column("setup").to_pylist()) - fresh:
             if not replace:
                 changed = ", ".join(differences(known[min(others)], setups[min(fresh)]))

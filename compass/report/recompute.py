@@ -156,9 +156,17 @@ def by_tokens(marks, votes, tokens, most):
     return out
 
 
+def cut_off(row):
+    """Whether `max_tokens` cut a response off; where its end was not recorded, whether it ends inside its answer."""
+    if row["finish_reason"] is None:
+        return row.get("evidence_lenient") == "cut off"
+    return row["finish_reason"] == "length"
+
+
 def score(rows, similar):
     """A model's scores on one benchmark."""
-    drawn, greedy = ([row for row in rows if row["greedy"] is kind] for kind in (False, True))
+    drawn, greedy = ([row for row in rows if bool(row["greedy"]) is kind] for kind in (False, True))
+    known = {name: any(row.get(name) is not None for row in rows) for name in ("greedy", "tokens", "finish_reason")}
     marks, votes = by_problem(drawn), by_problem(drawn, "vote")
     counts = np.array([len(values) for values in marks.values()])
     shares, problems, k, mean = shares_of(marks), len(marks), int(counts.min()), counts.mean()
@@ -166,11 +174,12 @@ def score(rows, similar):
     out = {
         "accuracy": p,
         "ci95": interval,
-        "fixed_ci95": on_these_problems(shares, counts),
         "problems": problems,
         "samples": k,
         "sd": {"samples": None, "problems": None},
     }
+    if k > 1 or known["greedy"]:
+        out["fixed_ci95"] = on_these_problems(shares, counts)
     if k > 1 and problems > 1:
         noise = float((shares * (1 - shares) / (counts - 1)).sum()) / problems**2
         sums = np.bincount(numbers_of(marks), weights=shares - p)
@@ -180,8 +189,8 @@ def score(rows, similar):
         out["clusters"] = len(set(numbers_of(marks)))
     if counts.max() > k:
         out["most_samples"] = int(counts.max())
-    out["by_tokens"] = by_tokens(marks, votes, by_problem(drawn, "tokens"), k)
-    out |= {f"pass@{one['k']}": one["pass"] for one in out["by_tokens"] if one["k"] > 1}
+    points = by_tokens(marks, votes, by_problem(drawn, "tokens") if known["tokens"] else {"": [0]}, k)
+    out |= {f"pass@{one['k']}": one["pass"] for one in points if one["k"] > 1}
     if k > 1:
         out[f"maj@{k}"] = float(np.mean(list(majorities(marks, votes, k).values())))
     if greedy:
@@ -192,9 +201,10 @@ def score(rows, similar):
     out["lenient"], out["lenient_ci95"] = accuracy(shares_of(by_problem(drawn, "correct_lenient")), mean, marks)
     out["form"] = out["lenient"] - p
     right = [row for row in drawn if row["correct"]]
+    if known["tokens"]:
+        out["by_tokens"], out["length"] = points, float(np.mean([row["tokens"] for row in drawn]))
     for name, values in {
-        "length": [row["tokens"] for row in drawn],
-        "truncated": [row["finish_reason"] == "length" for row in drawn],
+        "truncated": [cut_off(row) for row in drawn],
         "boxed": [row["boxed"] for row in drawn],
         "looped": [row["looped"] for row in drawn],
         "unanswered": [row["answer_lenient"] is None for row in drawn],
@@ -209,9 +219,10 @@ def score(rows, similar):
         if worked := [row["correct"] for row in drawn if not row["bare"] and row["answer_lenient"] is not None]:
             out["accuracy_with_work"] = float(np.mean(worked))
     for name in ("tokens", "seconds", "cost"):
-        if name in rows[0]:
+        if any(row.get(name) is not None for row in rows):
             out[name] = sum(row[name] or 0 for row in rows) / problems
-    out["prompt_too_long"] = len({row["id"] for row in drawn if row["finish_reason"] == "prompt_too_long"})
+    if known["finish_reason"]:
+        out["prompt_too_long"] = len({row["id"] for row in drawn if row["finish_reason"] == "prompt_too_long"})
     if similar is not None:
         clean = {name: own for name, own in marks.items() if name not in similar}
         out["similar"] = problems - len(clean)
@@ -251,11 +262,12 @@ def average(each):
             }
         else:
             out[name] = float(np.mean(values))
-    points = [{point["k"]: point for point in one["by_tokens"]} for one in each]
-    out["by_tokens"] = [
-        {"k": k} | {name: float(np.mean([own[k][name] for own in points])) for name in ("tokens", "maj", "pass")}
-        for k in sorted(set.intersection(*(set(own) for own in points)))
-    ]
+    if all("by_tokens" in one for one in each):
+        points = [{point["k"]: point for point in one["by_tokens"]} for one in each]
+        out["by_tokens"] = [
+            {"k": k} | {name: float(np.mean([own[k][name] for own in points])) for name in ("tokens", "maj", "pass")}
+            for k in sorted(set.intersection(*(set(own) for own in points)))
+        ]
     if clean := [one["clean"] for one in each if "clean" in one]:
         means = [one["accuracy"] for one in clean]
         out["clean"] = {"accuracy": float(np.mean(means)), "ci95": mover(means, [one["ci95"] for one in clean])}
@@ -425,7 +437,8 @@ def sides(rows, model, other, column, greedy=False):
     """Benchmark to both models' values by problem, for the benchmarks of both."""
     return {
         name: tuple(
-            by_problem([row for row in rows[one, name] if row["greedy"] is greedy], column) for one in (model, other)
+            by_problem([row for row in rows[one, name] if bool(row["greedy"]) is greedy], column)
+            for one in (model, other)
         )
         for one, name in rows
         if one == model and (other, name) in rows

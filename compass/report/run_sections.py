@@ -177,9 +177,8 @@ def sampled_tokens(run: Run) -> dict[str, int]:
     if "tokens" in grade and path.exists():
         tokens["grade"] = round(grade["tokens"] * pq.read_metadata(path).num_rows)
     tokens |= run.results.tokens
-    if run.samples is not None:
-        tokens["evaluate"] = pc.sum(run.samples["tokens"]).as_py() or 0
-    return tokens
+    counted = None if run.samples is None else pc.sum(run.samples["tokens"]).as_py()
+    return tokens if counted is None else tokens | {"evaluate": counted}  # None: not known
 
 
 def _short(value: Any, limit: int = 60) -> Any:

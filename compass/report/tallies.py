@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import ceil
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from compass.sampling.response import CUT_OFF
+from compass.evaluation.benchmark_scores import mark_cut_off
 
-COUNTED = ["model", "benchmark", "id", "greedy", "correct", "correct_lenient", "finish_reason"]
+COUNTED = [
+    "model",
+    "benchmark",
+    "id",
+    "greedy",
+    "correct",
+    "correct_lenient",
+    "answer_lenient",
+    "outcome",
+    "finish_reason",
+]
 """The columns of samples that are counted."""
 
 SOLVED = 0.5
@@ -23,12 +32,16 @@ SOLVED = 0.5
 
 @dataclass(frozen=True)
 class Tally:
-    """One model on one problem: counts over its samples, greedy responses left out; `greedy` is None where there is none."""
+    """One model on one problem: counts over its samples, greedy responses left out; `greedy` is None where there is none.
+
+    `unread`: responses without an answer that could be read, in the lenient mode either.
+    """
 
     samples: int = 0
     right: int = 0
     right_lenient: int = 0
     cut_off: int = 0
+    unread: int = 0
     greedy: bool | None = None
 
     @property
@@ -92,10 +105,10 @@ def tally(samples: pa.Table, problems: pa.Table | None = None) -> list[Item]:
         before = models.get(row["model"], Tally())
         if row["greedy"]:
             greedy = row["correct_sum"] > 0
-            models[row["model"]] = Tally(before.samples, before.right, before.right_lenient, before.cut_off, greedy)
+            models[row["model"]] = replace(before, greedy=greedy)
         else:
-            counts = (row["correct_count"], row["correct_sum"], row["correct_lenient_sum"], row["cut_off_sum"])
-            models[row["model"]] = Tally(*(int(count or 0) for count in counts), before.greedy)
+            names = ("correct_count", "correct_sum", "correct_lenient_sum", "cut_off_sum", "unread_sum")
+            models[row["model"]] = Tally(*(int(row[name] or 0) for name in names), before.greedy)
     rows = problems.to_pylist() if problems is not None else []
     known: dict[tuple[str, str], dict[str, Any]] = {(row["benchmark"], row["id"]): row for row in rows}
     order = {name: place for place, name in enumerate(samples["benchmark"].unique().to_pylist())}
@@ -120,8 +133,15 @@ def shares_by_benchmark(items: list[Item], models: list[str]) -> dict[str, dict[
 
 def _counts(samples: pa.Table) -> list[dict[str, Any]]:
     table = samples.select(["benchmark", "id", "model", "greedy", "correct", "correct_lenient"])
-    table = table.append_column("cut_off", pc.equal(samples["finish_reason"], CUT_OFF))
+    answers = zip(samples["answer_lenient"].to_pylist(), samples["outcome"].to_pylist(), strict=True)
+    unread = [lenient is None or read == "unrecognised" for lenient, read in answers]
+    table = table.append_column("cut_off", pa.array(mark_cut_off(samples), pa.bool_()))
+    table = table.append_column("unread", pa.array(unread, pa.bool_()))
     grouped = table.group_by(["benchmark", "id", "model", "greedy"], use_threads=False).aggregate(
-        [("correct", "sum"), ("correct", "count"), ("correct_lenient", "sum"), ("cut_off", "sum")]
+        [
+            ("correct", "sum"),
+            ("correct", "count"),
+            *((name, "sum") for name in ("correct_lenient", "cut_off", "unread")),
+        ]
     )
     return grouped.to_pylist()

@@ -6,13 +6,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 import pyarrow as pa
 
 from compass.loops import ends_in_loop
 from compass.operations import count_operations
 from compass.progress import report
-from compass.verifier import Gold, Mode, judge_many
+from compass.verifier import Gold, Judgement, Mode, judge_many
 from compass.verifier.extracting.boxes import find_boxes
 
 BARE_WORDS = 12
@@ -47,6 +48,7 @@ SCORES = pa.schema(
         ("outcome", pa.string()),
         ("method", pa.string()),
         ("leniencies", pa.string()),
+        ("evidence_lenient", pa.string()),
         ("boxed", pa.bool_()),
         ("looped", pa.bool_()),
         ("bare", pa.bool_()),
@@ -58,7 +60,8 @@ SCORES = pa.schema(
 `answer` and `answer_lenient`: the final answer as the verifier's strict and lenient mode read it, null where the response
 gives none. `correct` and `correct_lenient`: whether it equals the gold. Of the strict mode: `outcome` (`equal`, `different`,
 `unrecognised`, or `none` where there is no answer), `method` (the verifier's tier that decided; null where there is no
-answer) and `leniencies` (the rules that the verdict leans on, joined by commas). `boxed`: the answer was given in a
+answer) and `leniencies` (the rules that the verdict leans on, joined by commas). `evidence_lenient`: what gives the answer in the lenient
+mode, or why there is none (`compass.verifier.extract.Reading`). `boxed`: the answer was given in a
 `\\boxed{}`. `looped`: the response ends in a loop. `bare`: it shows no work
 (`is_bare_answer`). `operations`: those between numbers that it works out (`compass.operations.count_operations`).
 """
@@ -96,20 +99,30 @@ def score_responses(
         mode=Mode.LENIENT,
         on_progress=partial(report, unit="answers", phase="scoring leniently"),
     )
-    answers = [judgement.answer for judgement in strict]
-    columns = {
-        "answer": answers,
-        "answer_lenient": [judgement.answer for judgement in lenient],
-        "correct": [judgement.equal for judgement in strict],
-        "correct_lenient": [judgement.equal for judgement in lenient],
-        "outcome": [NO_ANSWER if one.answer is None else str(one.verdict.outcome) for one in strict],
-        "method": [None if one.answer is None else one.verdict.method for one in strict],
-        "leniencies": [",".join(judgement.verdict.leniencies) for judgement in strict],
-        "boxed": [answer is not None and "\\boxed" in text for answer, text in zip(answers, texts, strict=True)],
-        "looped": [ends_in_loop(text) for text in texts],
-        "bare": [is_bare_answer(text, one.answer) for text, one in zip(texts, lenient, strict=True)],
-        "operations": [count_operations(text) for text in texts],
-    }
+    rows = [describe_scored(*one) for one in zip(texts, strict, lenient, strict=True)]
     for field in SCORES:
-        responses = responses.append_column(field, pa.array(columns[field.name], type=field.type))
+        responses = responses.append_column(field, pa.array([row[field.name] for row in rows], type=field.type))
     return responses
+
+
+def describe_scored(text: str, strict: Judgement, lenient: Judgement) -> dict[str, Any]:
+    """The values of `SCORES` of one response, from its judgements in both modes."""
+    return {
+        "answer": strict.answer,
+        "answer_lenient": lenient.answer,
+        "correct": strict.equal,
+        "correct_lenient": lenient.equal,
+        "outcome": outcome(strict),
+        "method": None if strict.answer is None else strict.verdict.method,
+        "leniencies": ",".join(strict.verdict.leniencies),
+        "evidence_lenient": lenient.evidence,
+        "boxed": strict.answer is not None and "\\boxed" in text,
+        "looped": ends_in_loop(text),
+        "bare": is_bare_answer(text, lenient.answer),
+        "operations": count_operations(text),
+    }
+
+
+def outcome(judgement: Judgement) -> str:
+    """`equal`, `different`, `unrecognised`, or `none` where the response gives no answer."""
+    return NO_ANSWER if judgement.answer is None else str(judgement.verdict.outcome)

@@ -92,7 +92,10 @@ class Reading(NamedTuple):
     """What gives it: `box`, `announcement`, `sentence`, or `last value`; else why there is none: one of `UNANSWERED`."""
 
 
-UNANSWERED = ("cut off", "several that disagree", "taken back", "not found")
+ENDS_INSIDE = "cut off"
+"""Why a response has no answer: it ends inside one."""
+
+UNANSWERED = (ENDS_INSIDE, "several that disagree", "taken back", "not found")
 """Why a response has no answer: it ends inside one; it announces several; it denies, bounds, supposes or withdraws the only one; it
 announces and states none."""
 
@@ -166,7 +169,7 @@ def _read_own_turn(text: str, mode: Mode, question: str | None) -> Reading:
         return _read_boxes(text, boxes, mode)
     tail = _drop_decoration(drop_placeholders(_shorten_gaps(text[-TAIL:]))).strip()
     if not tail or _GIVEN_UP.search(tail):
-        return Reading(None, "not found" if tail or text else "cut off")
+        return Reading(None, "not found" if tail or text else ENDS_INSIDE)
     reading = _read_words(drop_footnotes(tail), mode, read_question(question))
     if mode == Mode.ANY and reading.answer is None and reading.evidence in ("not found", "several that disagree"):
         value = find_last_value(tail, question)
@@ -212,13 +215,13 @@ def _read_words(tail: str, mode: Mode, asked: Asked) -> Reading:
         end = len(tail) - len(after)
         return Reading(None, "taken back") if is_denied(tail, place, end, value) else Reading(value, "announcement")
     if has_announcement(tail):
-        return Reading(None, "cut off" if is_cut_off(tail) else "taken back")
+        return Reading(None, ENDS_INSIDE if is_cut_off(tail) else "taken back")
     if _ENDS_IN_LABEL.search(tail):
-        return Reading(None, "cut off")
+        return Reading(None, ENDS_INSIDE)
     value = find_stated_answer(tail, asked, must_conclude=mode == Mode.STRICT)
     if value is not None and _is_denied_where_found(tail, value):
         return Reading(None, "taken back")
-    return Reading(value, "sentence" if value is not None else "cut off" if is_cut_off(tail) else "not found")
+    return Reading(value, "sentence" if value is not None else ENDS_INSIDE if is_cut_off(tail) else "not found")
 
 
 def _read_boxes(text: str, boxes: list[Box], mode: Mode) -> Reading:
@@ -227,7 +230,7 @@ def _read_boxes(text: str, boxes: list[Box], mode: Mode) -> Reading:
     Beyond `Mode.STRICT` a value that is called the final answer, after further reasoning, counts before a box: the box held a step.
     """
     if boxes[-1].content is None:
-        return Reading(None, "cut off")
+        return Reading(None, ENDS_INSIDE)
     group = last_group(text, boxes)
     answer = _answer_of_group(text, boxes, group)
     after = text[group[-1].end : group[-1].end + TAIL]

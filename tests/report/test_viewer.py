@@ -72,12 +72,13 @@ def test_totals_count_all_responses_whatever_is_embedded(large: Path) -> None:
     found = embed_responses(run, 900_000)
     rows = [row for row in pq.read_table(large / "samples.parquet").to_pylist() if not row["greedy"]]
     for benchmark, id_, *_, tallies, _, _ in found.items:
-        for model, (samples, right, lenient, cut_off, _) in zip(run.models, tallies, strict=True):
+        for model, (samples, right, lenient, cut_off, _, unread) in zip(run.models, tallies, strict=True):
             own = [row for row in rows if (row["benchmark"], row["id"], row["model"]) == (benchmark, id_, model)]
             assert samples == len(own) == 16
             assert right == sum(row["correct"] for row in own)
             assert lenient == sum(row["correct_lenient"] for row in own)
             assert cut_off == sum(row["finish_reason"] == "length" for row in own)
+            assert unread == 0  # every answer there is read
 
 
 def test_a_limit_too_small_for_whole_texts_shortens_them(large: Path) -> None:

@@ -52,7 +52,7 @@ def embed_responses(run: Run, limit: int, *, first_chunk: int = 0) -> Embedded:
 
     Returns:
         Each of `items` is [benchmark, id, problem, gold, level, [per model: [samples, right, right leniently, cut off, greedy
-        (1, 0, or -1 where there is none)] or null], chunk (-1: no response is embedded), [ids of similar rows]].
+        (1, 0, or -1 where there is none), without an answer that could be read] or null], chunk (-1: no response is embedded), [ids of similar rows]].
     """
     similar = _similar(run)
     if run.samples is None:
@@ -87,7 +87,7 @@ def _ranks(run: Run) -> list[list[int]]:
     columns = [run.samples[name].to_pylist() for name in ("model", "benchmark", "id", "greedy", "correct", "sample")]
     groups: dict[tuple[str, str, str], list[tuple[int, bool, bool, int]]] = defaultdict(list)
     for row, (model, benchmark, id_, greedy, right, sample) in enumerate(zip(*columns, strict=True)):
-        groups[model, benchmark, id_].append((sample, greedy, right, row))
+        groups[model, benchmark, id_].append((sample, bool(greedy), right, row))
     ranks: dict[int, list[int]] = defaultdict(list)
     for group in groups.values():
         seen: set[bool] = set()
@@ -112,7 +112,7 @@ def _rows(run: Run, rows: Sequence[int], longest: int) -> dict[int, list[list[An
     chosen: dict[int, list[list[Any]]] = defaultdict(list)
     for row in run.samples.take(rows).to_pylist():
         if row["model"] in models:
-            shown = [models[row["model"]], int(row["greedy"]), row["sample"], _response(row, longest)]
+            shown = [models[row["model"]], int(bool(row["greedy"])), row["sample"], _response(row, longest)]
             chosen[numbers[row["benchmark"], row["id"]]].append(shown)
     for responses in chosen.values():
         responses.sort(key=lambda one: (one[0], -one[1], one[2]))
@@ -121,18 +121,24 @@ def _rows(run: Run, rows: Sequence[int], longest: int) -> dict[int, list[list[An
 
 def _response(row: Mapping[str, Any], longest: int) -> dict[str, Any]:
     """A row of the samples, as pages draw it."""
-    right, lenient = row["correct"], row["correct_lenient"]
+    right, lenient, unanswered = row["correct"], row["correct_lenient"], row["answer_lenient"] is None
     loose = f": {row['answer_lenient']}" if row["answer_lenient"] else ""
     facts = [
-        row["outcome"],
+        f"no answer: {row['evidence_lenient']}" if unanswered and row.get("evidence_lenient") else row["outcome"],
         row["method"],
         f"leaning on {row['leniencies']}" if row["leniencies"] else None,
         None if lenient == right else f"right leniently{loose}" if lenient else "wrong leniently",
-        f"{row['tokens']:,} tokens",
+        None if row["tokens"] is None else f"{row['tokens']:,} tokens",
         {CUT_OFF: "cut off", PROMPT_TOO_LONG: "prompt too long"}.get(row["finish_reason"]),
         "ends in a loop" if row["looped"] else None,
     ]
-    name = "greedy" if row["greedy"] else f"sample {row['sample']}"
+    name = (
+        "greedy"
+        if row["greedy"]
+        else f"response {row['sample']}"
+        if row["greedy"] is None
+        else f"sample {row['sample']}"
+    )
     return response(name, shorten(row["response"] or "", longest), right=right, answer=row["answer"], facts=facts)
 
 
@@ -165,7 +171,7 @@ def _counts(tally: Tally | None) -> list[int] | None:
     if tally is None:
         return None
     greedy = -1 if tally.greedy is None else int(tally.greedy)
-    return [tally.samples, tally.right, tally.right_lenient, tally.cut_off, greedy]
+    return [tally.samples, tally.right, tally.right_lenient, tally.cut_off, greedy, tally.unread]
 
 
 def _similar(run: Run) -> dict[tuple[str, str], list[str]]:

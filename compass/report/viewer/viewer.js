@@ -61,7 +61,7 @@
       level: ["level", [all("levels"), ...levels]],
       before: ["before", numbered],
       after: ["after", numbered, String(models.length - 1)],
-      fate: ["before → after", [["", "whatever happened"], ["01", "gained"], ["10", "lost"], ["11", "solved by both"], ["00", "by neither"], ["form", "strict and lenient differ"], ["cut", "some cut off"], ["similar", "resembles a training row"]]],
+      fate: ["before → after", [["", "whatever happened"], ["01", "gained"], ["10", "lost"], ["11", "solved by both"], ["00", "by neither"], ["form", "strict and lenient differ"], ["cut", "some cut off"], ["unread", "some without an answer that could be read"], ["similar", "resembles a training row"]]],
       order: ["order", [["", "as evaluated"], ["gain", "largest gain"], ["loss", "largest loss"], ["hard", "hardest"]]],
     }, "words, or an id", draw);
     const hide = (name) => { form.elements[name].parentElement.hidden = true; };
@@ -74,7 +74,7 @@
       if (wanted.benchmark && item[0] !== wanted.benchmark) return false;
       if (wanted.level && item[4] !== wanted.level) return false;
       const tallies = item[5].filter(Boolean);
-      const kinds = { form: () => tallies.some((t) => t[2] !== t[1]), cut: () => tallies.some((t) => t[3] > 0), similar: () => item[7].length > 0 };
+      const kinds = { form: () => tallies.some((t) => t[2] !== t[1]), cut: () => tallies.some((t) => t[3] > 0), unread: () => tallies.some((t) => t[5] > 0), similar: () => item[7].length > 0 };
       const happened = () => fate(item[5][wanted.before], item[5][wanted.after]) === wanted.fate;
       return (!wanted.fate || (kinds[wanted.fate] || happened)()) && holds(texts[number], wanted.words);
     }
