@@ -148,7 +148,8 @@ def write_readers_files(folder: Path) -> None:
     (folder / "answers.jsonl").write_text(json.dumps(item) + "\n")
     for name, values in (("small.jsonl", (4, 5)), ("large.jsonl", (4, 4))):
         rows = [
-            {"id": id_, "response": f"It is \\boxed{{{value}}}.", "answer": "4"} for id_, value in enumerate(values)
+            {"id": id_, "question": f"Step {id_}?", "response": f"It is \\boxed{{{value}}}.", "answer": "4"}
+            for id_, value in enumerate(values)
         ]
         (folder / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
     golds = [{"id": id_, "gold": "4", "question": "What is 2 + 2?"} for id_ in range(2)]

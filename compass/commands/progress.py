@@ -31,7 +31,7 @@ def draw_progress(what: str, *, lines: bool = False) -> Iterator[None]:
         display.end()
 
 
-def draw_items(items: Iterable[T], total: int, what: str) -> Iterator[T]:
-    """Yield the items, with a bar of how many there were."""
-    with draw_progress(what):
-        yield from reported(items, total=total, unit="responses", phase="")
+def draw_items(items: Iterable[T], total: int, what: str, *, unit: str = "responses") -> Iterator[T]:
+    """Yield the items, with a bar of how many there were; where there is no terminal, a line now and then."""
+    with draw_progress(what, lines=True):
+        yield from reported(items, total=total, unit=unit, phase="")

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,38 +26,53 @@ def score(
     golds: Path | None = None,
     verdicts: Path | None = None,
     readers: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
+    out: Path | None = None,
 ) -> int:
-    """Score responses made elsewhere, from files with any field names. Prints JSON; of several files `files`, and how they compare.
+    """Score responses made elsewhere, from files with any field names. Prints JSON; of several files `files`, and how they compare. With --out also a page.
 
     Fields are names or dotted paths; `choices[].text` takes the text of every element of a list. A response field may hold
     one text or a list of them.
 
     Args:
-        responses: JSON lines, JSON, CSV or parquet, plain, .gz or .zst.
+        responses: JSON lines, JSON, CSV or parquet, plain, .gz or .zst; NAME=FILE gives the model of a page a name.
         others: further files with the same fields, such as other models' responses; with --id-field or --problem-field they are compared, problem by problem.
         response_field: the field with the response, or a list of them.
         gold_field: the field with the gold answer.
         problem_field: the field with the problem: an answer that only copies a formula of it is wrong.
-        id_field: rows with the same id are samples of one problem (without it, problem and gold, else each row).
+        id_field: rows with the same id are samples of one problem (without it, problem and gold, else each row). Without it, a verdict's `id` is a digest of
+            the problem, or the row's number.
         golds: a file with the golds, and the problems, where they stand apart from the responses: one row per --id-field.
         verdicts: write a line of JSON per response, with its file, gold, verdict and end, into this file.
         readers: score the same responses as other evaluations read them, too: all, math-verify (needs its package), boxed-text, minerva-text,
             last-number, answer-line. Shows what the choice of a reader does to accuracies and to the order of files.
+        out: a folder to write a page into (index.html, with every problem, gold and response), and the results that `compass report` reads.
 
     Raises:
         SourceError, ResponsesError: a file cannot be read or scored.
+        UserError: `--out` or `--verdicts` cannot be written, or `--out` is given for several files and nothing says which rows are one problem.
 
     Examples:
         compass score answers.jsonl.gz --response-field response --gold-field answer
         compass score answers.jsonl --response-field choices[].message.content --gold-field item.gold --verdicts out.jsonl
         compass score small.jsonl large.jsonl --response-field response --gold-field answer --readers all
+        compass score small.jsonl large.jsonl --response-field response --gold-field answer --problem-field question --out scored
         compass score small.jsonl large.jsonl --response-field response --gold-field gold --golds golds.jsonl --id-field id
     """
-    from compass.commands.progress import draw_items
-    from compass.library.score import compare_scored
+    from compass.library.score import check_page, compare_scored, name_files, write_scored
     from compass.library.score import score as score_responses
 
-    files = [responses, *others]
+    named = dict(map(_name, [responses, *others]))
+    files = list(named)
+    names = [named[path] or name for path, name in zip(files, name_files(files), strict=True)]
+    if len(set(names)) < len(names):
+        raise UserError(f"NAME=FILE: two files have one name ({', '.join(names)}); give each its own")
+    if out is not None:
+        check_page(out, [*files, *filter(None, [golds])])
+        if others and not (id_field or problem_field):
+            raise UserError(
+                "--out with several files shows how they compare, problem by problem: name the field that says which rows are one problem, "
+                "--id-field or --problem-field"
+            )
     found = {}
     with _writer(verdicts, [*files, *filter(None, [golds])]) as write:
         for path in files:
@@ -68,8 +84,9 @@ def score(
                 id_field=id_field,
                 golds=golds,
                 readers=readers or (),
+                keep=out is not None,
                 each=None if others else lambda verdict, path=path: write({"file": str(path)} | verdict),
-                watch=draw_items,
+                watch=partial(_watch, str(path) if others else ""),
             )
             for verdict in scored.verdicts:
                 write({"file": str(path)} | verdict)
@@ -84,7 +101,23 @@ def score(
             print(f"warning: {f'{path}: ' if others else ''}{line}", file=sys.stderr)
     for line in next(iter(found.values())).left_out:
         print(f"left out: {line}", file=sys.stderr)
+    if out is not None:
+        page = write_scored(dict(zip(names, found.values(), strict=True)), out)
+        print(f"page: {page}", file=sys.stderr)
     return 0
+
+
+def _name(given: Path) -> tuple[Path, str]:
+    """The file of FILE or NAME=FILE, and its name; the name is empty where none is given."""
+    name, equals, file = str(given).partition("=")
+    return (Path(file), name) if equals and not given.exists() else (given, "")
+
+
+def _watch(file: str, rows: Iterator[Any], total: int, what: str) -> Iterator[Any]:
+    """Rows as they go by, with a bar or lines that name the file where there are several."""
+    from compass.commands.progress import draw_items
+
+    yield from draw_items(rows, total, f"{file}: {what}" if file else what, unit="rows")
 
 
 def _order(found: dict[str, dict[str, Any]]) -> dict[str, list[str]]:

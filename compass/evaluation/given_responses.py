@@ -13,19 +13,27 @@ from typing import Any, NamedTuple
 
 from compass.errors import UserError
 from compass.evaluation.accuracy import maj_at_k, mean, number_votes, pass_at_k, reported_k
+from compass.evaluation.labels import text_digest
 from compass.evaluation.other_readers import READERS, Verdict
+from compass.loops import ends_in_loop
 from compass.parallel import in_processes
+from compass.sampling.score import NO_ANSWER, outcome
 from compass.sources.adapters import MISSING, reach
 from compass.sources.gold import gold_answer, is_placeholder
 from compass.sources.read import Row, data_files, file_rows
 from compass.verifier import Judgement, Mode, judge_many, same_answer, warm
-from compass.verifier.extract import UNANSWERED
+from compass.verifier.extract import ENDS_INSIDE, UNANSWERED
 
 CHUNK = 64
 """Rows that a process judges at once."""
 
 FEW = 16
 """Chunks up to which one process is faster than starting several."""
+
+READ = ("strict", "lenient")
+"""Modes whose outcomes and evidence are counted."""
+
+OUTCOMES = ("equal", "different", "unrecognised", NO_ANSWER)
 
 EACH = "[]"
 """In a field's name: what follows is taken from every element of the list before it."""
@@ -73,7 +81,8 @@ def read_given(
 ) -> Iterator[Given]:
     """The rows of a file, or of a list; a row without a gold has the gold "", as has one whose gold stands for none ("N/A").
 
-    Rows are one problem where `fields.id` has the same value, or, without it, `fields.problem` and the gold; else each row is its own.
+    Rows are one problem where `fields.id` has the same value, or, without it, `fields.problem` and the gold, whose id is a digest of the problem (with
+    `-2`, `-3`, … for further golds); else each row is its own, and its id is its number.
     With `golds`, of `read_golds`, the row of the same id there gives what a row lacks; one that has none there has no gold.
 
     Raises:
@@ -82,16 +91,21 @@ def read_given(
     """
     number = -1
     first: dict[str, tuple[str, int]] = {}
+    numbers: dict[str, dict[str, int]] = {}
     path = responses if isinstance(responses, Path) else Path("responses")  # what messages name
     for number, row in _rows(responses):
-        own = {} if golds is None else golds.get(str(_reach(row, fields.id or "")))
-        asked = fields if own is not None else replace(fields, problem=None)
-        row = ({fields.gold: None} if own is None else own) | row
+        known = {} if golds is None else golds.get(str(_reach(row, fields.id or "")))
+        asked = fields if known is not None else replace(fields, problem=None)
+        row = ({fields.gold: None} if known is None else known) | row
         if number == 0:
             _check(row, asked, path)
         given = _given(number, row, asked, path)
         if fields.id and given.gold:
             _check_gold(given, first.setdefault(given.id, (given.gold, number)), fields, path)
+        elif given.gold and given.problem is not None:
+            own = numbers.setdefault(given.id, {})
+            place = own.setdefault(given.gold, len(own) + 1)
+            given = given._replace(id=f"{given.id}-{place}" if place > 1 else given.id)
         yield given
     if number < 0:
         raise ResponsesError(f"{path}: holds no row")
@@ -173,7 +187,7 @@ def _given(number: int, row: Row, fields: Fields, path: Path) -> Given:
     problem = _reach(row, fields.problem) if fields.problem else None
     if problem is not None and not isinstance(problem, str):
         raise ResponsesError(f"{where}: {fields.problem!r} holds {_kind(problem)}; a problem is text")
-    name = _reach(row, fields.id) if fields.id else problem if problem is not None else number
+    name = _reach(row, fields.id) if fields.id else number if problem is None else text_digest(problem)
     if name is MISSING or isinstance(name, list | dict):
         raise ResponsesError(f"{where}: {fields.id!r} holds {_kind(name)}; an id is text or a number")
     responses = _reach(row, fields.response)
@@ -231,7 +245,8 @@ class Tally:
     """What is left of scored rows: marks and answers per problem, and counts."""
 
     counts: Counter[str] = field(default_factory=Counter)
-    evidence: Counter[str] = field(default_factory=Counter)
+    outcomes: dict[str, Counter[str]] = field(default_factory=lambda: {mode: Counter() for mode in READ})
+    evidence: dict[str, Counter[str]] = field(default_factory=lambda: {mode: Counter() for mode in READ})
     problems: dict[tuple[str, str], list[tuple[str | None, bool, bool, bool]]] = field(default_factory=dict)
     examples: list[str] = field(default_factory=list)
 
@@ -248,9 +263,10 @@ class Tally:
         marks = self.problems.setdefault(row.problem_key, [])
         for (strict, lenient, anyhow), response in zip(judged, row.responses, strict=True):
             marks.append((strict.answer, strict.equal, lenient.equal, anyhow.equal))
-            self.counts[outcome(strict)] += 1
+            for mode, one in (("strict", strict), ("lenient", lenient)):
+                self.outcomes[mode][outcome(one)] += 1
+                self.evidence[mode][one.evidence] += 1
             self.counts["unextracted"] += strict.answer is None and lenient.answer is not None
-            self.evidence[lenient.evidence] += 1
             missed = is_gold_unread(row.gold, lenient, anyhow, response or "")
             self.counts["gold_unread"] += missed
             if (missed or lenient.answer is None) and len(self.examples) < SHOWN:
@@ -275,6 +291,7 @@ class Tally:
         strict, lenient, anyhow = ([mean([one[at] for one in group]) for group in groups] for at in (1, 2, 3))
         by_samples, by_problems = accuracy_sd(strict, sizes)
         found: dict[str, Any] = {
+            "mode": "strict",
             "accuracy": mean(strict),
             "ci95": list(accuracy_interval(strict, average)),
             "lenient": mean(lenient),
@@ -295,34 +312,34 @@ class Tally:
             voted = [list(zip(*group[:fewest], strict=True)) for group in groups]
             majorities = [maj_at_k(right, number_votes(said, right, same_answer), fewest) for said, right, *_ in voted]
             found[f"maj@{fewest}"] = mean(majorities)
-        names = ("equal", "different", "unrecognised", "none", "unextracted", "gold_unread")
-        others = ("rows", "without_gold", "without_response", "empty_responses")
-        outcomes = {name: self.counts[name] for name in names}
-        evidence = dict(sorted(self.evidence.items()))
-        return found | {"outcomes": outcomes, "evidence": evidence} | {name: self.counts[name] for name in others}
+        counts = ("unextracted", "gold_unread", "rows", "without_gold", "without_response", "empty_responses")
+        outcomes = {mode: {name: self.outcomes[mode][name] for name in OUTCOMES} for mode in READ}
+        evidence = {mode: dict(sorted(self.evidence[mode].items())) for mode in READ}
+        return found | {"outcomes": outcomes, "evidence": evidence} | {name: self.counts[name] for name in counts}
 
     def warnings(self) -> list[str]:
         """What a reader of the scores has to know about the reading of the answers, with examples; empty where all is well."""
-        responses = sum(self.evidence.values())
-        none = sum(self.evidence[reason] for reason in UNANSWERED)
-        unread = self.counts["unrecognised"]
+        evidence = self.evidence["lenient"]
+        responses = sum(evidence.values())
+        none = sum(evidence[reason] for reason in UNANSWERED)
+        unread = self.outcomes["strict"]["unrecognised"]
         said = [
             f"{count:,} of {responses:,} responses ({count / responses:.0%}) {what}"
             for count, share, what in (
                 (none, MOST_UNANSWERED, "give no answer that the lenient mode finds"),
-                (unread, MOST_UNANSWERED, "give an answer that the verifier cannot read"),
+                (unread, MOST_UNANSWERED, "give an answer (in the strict mode) that the verifier cannot read"),
                 (
                     self.counts["gold_unread"],
                     MOST_UNREAD,
-                    "are not right and end with the gold: its form may not be read",
+                    "are not right, though the gold stands near their end: its form may not be read",
                 ),
             )
             if responses and count > share * responses
         ]
         if not said:
             return []
-        reasons = ", ".join(f"{reason} {self.evidence[reason]:,}" for reason in UNANSWERED if self.evidence[reason])
-        reading = f"no answer: {reasons}" if reasons else ""
+        reasons = ", ".join(f"{reason} {evidence[reason]:,}" for reason in UNANSWERED if evidence[reason])
+        reading = f"no answer in the lenient mode: {reasons}" if reasons else ""
         look = "look at one: compass verify GOLD RESPONSE --response; at all: --verdicts FILE"
         return [*said, *filter(None, [reading]), *self.examples, look]
 
@@ -337,8 +354,13 @@ LAST_CHARACTERS = 300
 
 
 def is_gold_unread(gold: str, lenient: Judgement, anyhow: Judgement, response: str) -> bool:
-    """Whether no right answer was read in a response that ends with the gold, or in which `Mode.ANY` reads it."""
-    return not lenient.equal and (anyhow.equal or ends_with_gold(gold, lenient, response))
+    """Whether no right answer was read in a response that has the gold near its end, or in which `Mode.ANY` reads it.
+
+    One that is cut off or ends in a loop gives no answer that could have been missed, whatever stands near its end.
+    """
+    if lenient.equal or lenient.evidence == ENDS_INSIDE:
+        return False
+    return (anyhow.equal or ends_with_gold(gold, lenient, response)) and not ends_in_loop(response)
 
 
 def ends_with_gold(gold: str, lenient: Judgement, response: str) -> bool:
@@ -348,11 +370,6 @@ def ends_with_gold(gold: str, lenient: Judgement, response: str) -> bool:
     if not text or (lenient.answer is not None and lenient.verdict.outcome != "unrecognised"):
         return False
     return re.search(rf"(?<![\w.]){re.escape(text)}(?![\w]|\.\d)", response[-LAST_CHARACTERS:]) is not None
-
-
-def outcome(judgement: Judgement) -> str:
-    """`equal`, `different`, `unrecognised`, or `none` where the response gives no answer."""
-    return "none" if judgement.answer is None else str(judgement.verdict.outcome)
 
 
 def score_by_readers(rows: Iterable[Given], names: Sequence[str]) -> dict[str, dict[str, float | int]]:

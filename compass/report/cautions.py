@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from compass.evaluation.benchmark_scores import MOST_UNREAD
+from compass.report.given import GIVEN_LIMITS, given_warnings
 from compass.report.headline import AVERAGE, best_model, find_comparison, percent
 from compass.report.run import Run
 
@@ -27,6 +28,7 @@ def warnings(run: Run) -> list[str]:
     """What a reader has to know before any score, the most serious first."""
     return [
         *older_scores(run),
+        *given_warnings(run),
         *_form_only(run),
         *_bare(run),
         *_setups(run),
@@ -48,17 +50,23 @@ def warnings(run: Run) -> list[str]:
 
 def limits(run: Run) -> list[str]:
     """Why the conclusion might be wrong although every figure is right."""
-    lines = [
-        "One run with one seed was scored. Intervals cover the choice of problems and of responses, not what another training run would give: "
-        "repeat with other seeds before you call a recipe better; “compass report RUN RUN RUN” shows how far they spread.",
-        "The models were compared on these benchmarks alone. Other kinds of problems, languages or prompts may order them differently.",
-    ]
+    lines = (
+        [
+            *GIVEN_LIMITS,
+        ]
+        if run.given
+        else [
+            "One run with one seed was scored. Intervals cover the choice of problems and of responses, not what another training run would give: "
+            "repeat with other seeds before you call a recipe better; “compass report RUN RUN RUN” shows how far they spread.",
+            "The models were compared on these benchmarks alone. Other kinds of problems, languages or prompts may order them differently.",
+        ]
+    )
     if run.results.planted:
         lines.append(
             "Training and benchmark problems come from one generator: the gain says that the pipeline learns what it trains on, not that "
             "the policy reasons better in general."
         )
-    if run.problems is not None:
+    if run.problems is not None and run.problems["similar"].null_count < run.problems.num_rows:
         lines.append(
             "Contamination is searched for by words. A translation or a free retelling of a benchmark's problem passes, and what the starting "
             "weights had seen before is not known."
@@ -144,7 +152,9 @@ def _cut_off(run: Run) -> Iterator[str]:
         for benchmark, score in scored.items()
         if benchmark != AVERAGE and score.get("truncated", 0) > CUT_OFF
     ]
-    if cells:
+    if cells and run.given:
+        yield f"More than {percent(CUT_OFF)}% of responses end inside their answer, and so count as wrong: {_listed(cells)}. With a longer limit they might have answered."
+    elif cells:
         yield f"More than {percent(CUT_OFF)}% of responses were cut off at the length limit, which counts as wrong unless they had answered: {_listed(cells)}."
 
 

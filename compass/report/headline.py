@@ -35,7 +35,8 @@ def conclude(run: Run) -> Conclusion:
     if not models:
         return Conclusion("No model has been scored.", [])
     best, first = best_model(run), models[0]
-    lead = f"{best} has an accuracy of {format_accuracy(run, best)} on {format_benchmarks(run, best)}"
+    strictly = " in the strict reading" if run.given else ""
+    lead = f"{best} has an accuracy of {format_accuracy(run, best)}{strictly} on {format_benchmarks(run, best)}"
     if len(models) == 1:
         return Conclusion(f"{lead}. No other model was scored, so there is nothing to compare it with.", [])
     if best == first:
@@ -72,7 +73,7 @@ def conclude(run: Run) -> Conclusion:
             "differences that are not there."
         )
     if verdict and verdict.get("measures"):
-        more.insert(0, explain_measures(verdict["measures"], headline + " ".join(more)))
+        more.insert(0, explain_measures(verdict["measures"], headline + " ".join(more), given=bool(run.given)))
     more += explain_certainty(run, best, rival)
     return Conclusion(headline, more)
 
@@ -122,6 +123,8 @@ def format_accuracy(run: Run, model: str) -> str:
 def format_benchmarks(run: Run, model: str) -> str:
     """How many benchmarks and problems a model's average is over, as text."""
     scored = run.results.scores[model]
+    if run.given:
+        return f"{scored[AVERAGE]['problems']:,} problems"
     count = sum(name != AVERAGE for name in scored)
     problems = scored.get(AVERAGE, {}).get("problems")
     made = "generated " if run.parameters.get("collect", {}).get("generate") else ""
@@ -193,7 +196,7 @@ def explain_certainty(run: Run, best: str, rival: str) -> list[str]:
     for name in run.results.scores[best]:
         if name != AVERAGE and (one := find_comparison(run, best, rival, name)):
             verdicts[one["verdict"]] += 1
-    if verdicts:
+    if verdicts and not run.given:
         parts = ", ".join(f"{verdict} on {count}" for verdict, count in verdicts.most_common())
         lines.append(
             f"{best} against {rival} per benchmark, with Holm's correction for the benchmarks of all pairs: {parts}."
@@ -208,11 +211,10 @@ def explain_certainty(run: Run, best: str, rival: str) -> list[str]:
     return lines
 
 
-def explain_measures(measures: Mapping[str, Any], said: str) -> str:
-    """What the names of measures mean, for readers who do not know them; `said` is the text that uses them."""
-    parts = [
-        "accuracy, the mean share of right responses among those sampled (drawn at random by the model's own probabilities, as they are at temperature 1)"
-    ]
+def explain_measures(measures: Mapping[str, Any], said: str, *, given: bool = False) -> str:
+    """What the names of measures mean, for readers who do not know them; `said` is the text that uses them, `given` that responses were made elsewhere."""
+    sampled = " (drawn at random by the model's own probabilities, as they are at temperature 1)"
+    parts = [f"accuracy, the mean share of right responses among those {'given' if given else f'sampled{sampled}'}"]
     for name in measures:
         kind, _, k = name.partition("@")
         meaning = {

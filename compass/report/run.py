@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from compass.errors import UserError
 from compass.evaluation.comparisons import compare_models
+from compass.evaluation.given_results import FACTS
 from compass.evaluation.labels import error_of_run
 from compass.evaluation.results import read_clusters
 from compass.records import RecordError
@@ -54,7 +55,8 @@ class Run:
     profile is not at hand. `times`: stage to `compass.runs.stage_times`. `commit`: `commit` and `dirty` of the repository.
     `samples`, `problems`, `setups`, `comparisons`: what evaluation wrote, empty or None where it did not. `verifier`: its error as people's
     labels measure it (`compass.evaluation.labels.measured_error`), empty without labels. `outdated_by`: stages that ran again or
-    have other settings since the evaluation. `prompts`: responses to other prompts, `memorised`: what
+    have other settings since the evaluation. `given`: model to what is known of its responses where they were made elsewhere (`compass score`), empty
+    where they were sampled here. `prompts`: responses to other prompts, `memorised`: what
     `compass memorised` found, None where there is neither.
     """
 
@@ -72,6 +74,7 @@ class Run:
     prompts: pa.Table | None = None
     memorised: pa.Table | None = None
     outdated_by: Sequence[str] = ()
+    given: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -153,7 +156,7 @@ def read_run(folder: str | Path = ".", *, rl_stages: list[str] | None = None) ->
     if not (folder / "metrics").is_dir():
         raise UserError(
             f"{folder}: neither a run (no metrics/) nor an evaluation (no samples.parquet); give the folder that `compass run` ran in, "
-            "a copy of its metrics/ and data/, or what `compass evaluate` wrote"
+            "a copy of its metrics/ and data/, or what `compass evaluate` or `compass score --out` wrote"
         )
     parameters = read_values(path) if (path := folder / "params.yaml").exists() else {}
     stages = rl_stages if rl_stages is not None else list(parameters.get("rl", {}).get("stages", {})) or None
@@ -207,7 +210,8 @@ def _read_evaluation(folder: Path) -> Run:
         scores = summarise(seen["samples"], seen["comparisons"], clusters=read_clusters(seen.get("problems")))
     seen["verifier"] = error_of_run(folder, folder / "labels") or {}
     times = {"evaluate": read_json(folder / "time.json")} if (folder / "time.json").exists() else {}
-    return Run(folder, Results(scores=scores), times=times, **seen)
+    given = read_json(folder / FACTS) if (folder / FACTS).exists() else {}
+    return Run(folder, Results(scores=scores), times=times, given=given, **seen)
 
 
 def _evaluated(folder: Path, seed: int, primary: Sequence[str] | None = None) -> dict[str, Any]:

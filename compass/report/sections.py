@@ -10,12 +10,13 @@ from urllib.parse import quote
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from compass.evaluation.benchmark_scores import MEASURES
+from compass.evaluation.benchmark_scores import MEASURES, drop_greedy
 from compass.evaluation.looks import describe_looks
 from compass.page.blocks import Bullets, Caution, Fold, Link, Note, Part, Section, Table
 from compass.report.cautions import contaminated, limits, warnings
 from compass.report.cost import tokens_section
 from compass.report.figures import draw_chart, heat_figure, scores_figure
+from compass.report.given import explain_lenient, given_section
 from compass.report.headline import (
     AVERAGE,
     best_model,
@@ -40,6 +41,10 @@ from compass.report.run_sections import (
 from compass.report.sensitivity import memorised_section, sensitivity_section
 from compass.report.tallies import SOLVED, Item, Tally, shares_by_benchmark
 
+GIVEN_NAMES = {"truncated": "visibly cut off, no answer %", "samples": "responses per problem"}
+"""The same of responses made elsewhere, where a key means something else."""
+
+
 SHOWN_PROBLEMS = 8
 """Problems shown of those gained and of those lost; the viewer has all."""
 
@@ -56,6 +61,7 @@ def report_sections(run: Run, *, linked: Mapping[str, list[int]] | None = None) 
     return [
         conclusion_section(run),
         scores_section(run),
+        given_section(run),
         tokens_section(run),
         sensitivity_section(run),
         memorised_section(run),
@@ -73,7 +79,8 @@ def report_sections(run: Run, *, linked: Mapping[str, list[int]] | None = None) 
 def conclusion_section(run: Run) -> Section:
     """Which model is better, by how much, how sure; the warnings; and why it might be wrong."""
     found = conclude(run)
-    return build_conclusion(found.headline, found.more, warnings(run), limits(run) if run.models else [])
+    more = [explain_lenient(run), *found.more] if run.given else found.more
+    return build_conclusion(found.headline, more, warnings(run), limits(run) if run.models else [])
 
 
 def build_conclusion(headline: str, more: Sequence[str], seen: Sequence[str], doubts: Sequence[str]) -> Section:
@@ -101,7 +108,7 @@ def scores_section(run: Run) -> Section:
     rows = [[name, *(format_score(scored.get(name)) for scored in scores.values())] for name in names]
     parts: list[Part] = [
         Note(
-            f"Accuracy in percent with its 95% interval: the mean share of right responses among {counts or '?'} sampled per problem (avg@k), "
+            f"Accuracy in percent with its 95% interval: the mean share of right responses among {counts or '?'} {'given' if run.given else 'sampled'} per problem (avg@k), "
             "strict reading of answers. Intervals of single models may overlap although the paired comparison below is sure: it uses that all "
             "models answered the same problems."
         ),
@@ -115,7 +122,7 @@ def scores_section(run: Run) -> Section:
         *_looks(run),
         *_contamination(run),
         *_these_problems(scores, names),
-        Fold("All measures", [_measures(scores, names)]),
+        Fold("All measures", [_measures(scores, names, GIVEN_NAMES if run.given else {})]),
     ]
     return Section("Scores", parts, "scores")
 
@@ -195,21 +202,26 @@ def _gained_and_lost(run: Run) -> Iterator[Part]:
     before, after = run.models[0], best_model(run)
     if before == after:
         before, after = after, run.models[-1]
+    several = any(item.tallies[after].samples > 1 for item in run.items if after in item.tallies)
+    by_chance = (
+        f" By chance: how many {after} solves with one half of its samples and not with the other, and as many the other way round: so many would be gained and lost "
+        "without any change, with half the samples."
+    )
     yield Note(
         f"A problem counts as solved where at least {100 * SOLVED:.0f}% of a model's samples are right. Gained: {after} solves it and {before} does not; lost: "
-        f"the other way round. By chance: how many {after} solves with one half of its samples and not with the other, and as many the other way round: so many would be gained and lost without any change, with half the samples. A benchmark's name in the lists "
-        "below leads to the problem's responses."
+        f"the other way round.{by_chance if several else ''} A benchmark's name in the lists below leads to the problem's responses."
     )
     rows = []
     for benchmark in dict.fromkeys(item.benchmark for item in run.items):
         own = [item for item in run.items if item.benchmark == benchmark and {before, after} <= item.tallies.keys()]
         counts = Counter(item.fate(before, after) for item in own)
-        by_chance = sum(item.tallies[after].turns_by_chance for item in own)
-        rows.append([benchmark, *(counts[fate] for fate in FATES), by_chance])
+        turned = sum(item.tallies[after].turns_by_chance for item in own)
+        rows.append([benchmark, *(counts[fate] for fate in FATES), turned])
     if len(rows) > 1:
         rows.append(["all", *(sum(row[place] for row in rows) for place in range(1, len(FATES) + 2))])
-    rows = [[*row[:-1], f"{row[-1]:.0f}"] for row in rows]
-    yield Table(["benchmark", "gained", "lost", "solved by both", "by neither", "by chance"], rows)
+    rows = [[*row[:-1], *([f"{row[-1]:.0f}"] if several else [])] for row in rows]
+    head = ["benchmark", "gained", "lost", "solved by both", "by neither", *(["by chance"] if several else [])]
+    yield Table(head, rows)
     for fate, sign in (("gained", 1), ("lost", -1)):
         items = [item for item in run.items if item.fate(before, after) == fate]
         items.sort(key=lambda item: (-sign * (item.tallies[after].share - item.tallies[before].share), item.id))
@@ -250,8 +262,8 @@ def _answers(samples: pa.Table | None, item: Item, model: str) -> list[dict[str,
     if samples is None:
         return []
     wanted = pc.and_(pc.equal(samples["id"], item.id), pc.equal(samples["model"], model))
-    wanted = pc.and_(wanted, pc.and_(pc.equal(samples["benchmark"], item.benchmark), pc.invert(samples["greedy"])))
-    return samples.filter(wanted).select(["answer", "correct", "outcome", "method"]).to_pylist()
+    wanted = pc.and_(wanted, pc.equal(samples["benchmark"], item.benchmark))
+    return drop_greedy(samples.filter(wanted)).select(["answer", "correct", "outcome", "method"]).to_pylist()
 
 
 def _verdicts(run: Run, names: list[str]) -> Iterator[Part]:
@@ -323,7 +335,9 @@ def _contamination(run: Run) -> Iterator[Part]:
         yield Table(["model", "all problems %", "without them %", "difference, points"], rows)
 
 
-def _measures(scores: Mapping[str, Mapping[str, Mapping[str, Any]]], benchmarks: list[str]) -> Table:
+def _measures(
+    scores: Mapping[str, Mapping[str, Mapping[str, Any]]], benchmarks: list[str], other_names: Mapping[str, str]
+) -> Table:
     every = [score for scored in scores.values() for score in scored.values()]
     names = [name for name in MEASURES if any(name in score for score in every)]
     at_k = sorted({name for score in every for name in score if name.startswith(("pass@", "maj@"))}, key=_by_k)
@@ -335,7 +349,8 @@ def _measures(scores: Mapping[str, Mapping[str, Mapping[str, Any]]], benchmarks:
         for benchmark, score in scored.items()
         if benchmark in benchmarks
     ]
-    return Table(["model", "benchmark", *(MEASURES.get(name, f"{name} %") for name in names)], rows)
+    titles = {**MEASURES, **other_names}
+    return Table(["model", "benchmark", *(titles.get(name, f"{name} %") for name in names)], rows)
 
 
 def _by_k(name: str) -> tuple[str, int]:

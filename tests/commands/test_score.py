@@ -13,6 +13,7 @@ import pytest
 from compass.cli import main
 from compass.evaluation.accuracy import accuracy_interval, fixed_interval, pass_at_k
 from compass.evaluation.other_readers import READERS
+from compass.verifier.extract import UNANSWERED
 
 
 def write(path: Path, *rows: object) -> Path:
@@ -42,14 +43,15 @@ def test_a_file_is_scored_strictly_and_leniently(tmp_path: Path, capsys: pytest.
     assert (found["accuracy"], found["lenient"]) == (0.25, 0.5)
     assert found["ci95"] == list(accuracy_interval([1, 0, 0, 0], 1))
     assert found["lenient_ci95"] == list(accuracy_interval([1, 1, 0, 0], 1))
+    assert found["mode"] == "strict"
     assert found["outcomes"] == {
-        "equal": 1,
-        "different": 1,
-        "unrecognised": 0,
-        "none": 2,
-        "unextracted": 1,
-        "gold_unread": 0,
+        "strict": {"equal": 1, "different": 1, "unrecognised": 0, "none": 2},
+        "lenient": {"equal": 2, "different": 1, "unrecognised": 0, "none": 1},
     }
+    for mode, counts in found["outcomes"].items():
+        unread = sum(found["evidence"][mode].get(reason, 0) for reason in UNANSWERED)
+        assert unread == counts["none"], "both say in how many responses this mode finds no answer"
+    assert (found["unextracted"], found["gold_unread"]) == (1, 0)
     assert (found["problems"], found["responses"], found["rows"], found["samples"]) == (4, 4, 4, [1, 1])
     assert not [name for name in found if "@" in name or name == "fixed_ci95"]
 
@@ -114,7 +116,8 @@ def test_verdicts_are_a_line_per_response(tmp_path: Path, capsys: pytest.Capture
     assert (verdicts[2]["outcome"], verdicts[1]["correct_lenient"]) == ("different", True)
     assert found["accuracy"] == pytest.approx(sum(v["correct"] for v in verdicts) / 3)
     assert (found["without_gold"], found["rows"]) == (1, 3)
-    assert [(v["evidence"], v["answer_any"], v["correct_any"]) for v in verdicts][1:] == [
+    assert [v["evidence"] for v in verdicts] == ["box", "not found", "box"]
+    assert [(v["evidence_lenient"], v["answer_any"], v["correct_any"]) for v in verdicts][1:] == [
         ("sentence", "0.5", True),
         ("box", "2", False),
     ]
@@ -129,7 +132,7 @@ def test_verdicts_are_a_line_per_response(tmp_path: Path, capsys: pytest.Capture
         (
             "It is blue. The first guess, 7, might do, or 8.",
             "not found 20",
-            "20 of 60 responses (33%) are not right and end with",
+            "20 of 60 responses (33%) are not right, though the gold stands near their end",
         ),
     ],
 )
@@ -182,8 +185,12 @@ def test_a_gold_that_stands_for_none_is_left_out_and_a_null_response_is_wrong(
     empty = [{"gold": "5", "response": float("nan")}, {"gold": "5", "response": None}, {"gold": "5"}]
     assert score(write(tmp_path / "r.jsonl", *rows, *empty)) == 0
     found = printed(capsys)
-    assert (found["without_gold"], found["responses"], found["outcomes"]["equal"]) == (3, 5, 2)
-    assert (found["empty_responses"], found["outcomes"]["none"], found["accuracy"]) == (3, 3, pytest.approx(2 / 5))
+    assert (found["without_gold"], found["responses"], found["outcomes"]["strict"]["equal"]) == (3, 5, 2)
+    assert (found["empty_responses"], found["outcomes"]["lenient"]["none"], found["accuracy"]) == (
+        3,
+        3,
+        pytest.approx(2 / 5),
+    )
 
 
 def test_one_problem_with_two_golds_is_two_and_half_of_a_character_pair_is_kept(
@@ -194,7 +201,10 @@ def test_one_problem_with_two_golds_is_two_and_half_of_a_character_pair_is_kept(
     assert score(write(tmp_path / "r.jsonl", *rows), "--problem-field", "q", "--verdicts", str(out)) == 0
     found = printed(capsys)
     assert (found["problems"], found["samples"]) == (2, [1, 2])
-    assert [json.loads(line)["sample"] for line in out.read_text().splitlines()] == [0, 0, 1]
+    verdicts = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [one["sample"] for one in verdicts] == [0, 0, 1]
+    first, second, third = (one["id"] for one in verdicts)
+    assert (len(first), second, third) == (16, f"{first}-2", first)
 
 
 def test_the_file_itself_and_a_file_cut_off_write_no_verdicts(
@@ -218,7 +228,9 @@ def test_many_rows_are_judged_in_order_by_processes_that_end_without_a_traceback
     done = subprocess.run([sys.executable, "-m", "compass.cli", *words], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["accuracy"] == pytest.approx(1000 / 1500)
     assert [json.loads(line)["correct"] for line in out.read_text().splitlines()] == [n % 3 != 0 for n in range(1500)]
-    assert done.stderr == ""
+    assert [
+        line for line in done.stderr.splitlines() if not line.startswith("scored: ")
+    ] == []  # progress, where it takes long
 
 
 READ = [
@@ -264,7 +276,9 @@ def test_golds_and_problems_of_a_file_of_their_own(tmp_path: Path, capsys: pytes
     found = printed(capsys)
     assert [file["accuracy"] for file in found["files"]] == [1.0, 0.0]
     assert [file["without_gold"] for file in found["files"]] == [1, 0]
-    assert [pair["problems"] for pair in found["comparisons"]] == [2]
+    [pair] = found["comparisons"]
+    assert (pair["problems"], pair["missing"]) == (2, 0)
+    assert set(pair["strict"]) == set(pair["lenient"]) == {"words", "p", "p_corrected"}
     verdicts = [json.loads(line) for line in out.read_text().splitlines()]
     assert [(v["file"], v["id"], v["correct"]) for v in verdicts] == [
         (str(one), "1", True), (str(one), "2", True), (str(two), "1", False), (str(two), "2", False),
@@ -289,9 +303,11 @@ def test_golds_that_cannot_be_found_are_refused(
 
 
 def test_a_verdict_says_whether_the_gold_was_there_unread(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = [{"gold": "5", "response": "Ann 5, Bob 6?"}, {"gold": "5", "response": "5"}]
+    loop = "We add 5 and 5 to get what we had before. " * 20
+    texts = ("Ann 5, Bob 6?", "5", "So the sum of 5 and $x +", loop, loop[:-12])
+    rows = [{"gold": "5", "response": text} for text in texts]
     out = tmp_path / "v.jsonl"
     assert score(write(tmp_path / "r.jsonl", *rows), "--verdicts", str(out)) == 0
     unread = [json.loads(line)["gold_unread"] for line in out.read_text().splitlines()]
-    assert unread == [True, False]
-    assert printed(capsys)["outcomes"]["gold_unread"] == 1
+    assert unread == [True, False, False, False, False], "what is cut off, or a loop, gives no answer to be read"
+    assert printed(capsys)["gold_unread"] == 1

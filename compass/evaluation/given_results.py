@@ -1,0 +1,74 @@
+"""Responses made elsewhere in the files that an evaluation writes (`compass.evaluation.results`); what they do not tell is null: not known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from compass.evaluation.evaluate import COLUMNS
+from compass.evaluation.given_responses import Given, Judged
+from compass.evaluation.results import PROBLEMS
+from compass.sampling.response import RESPONSES
+from compass.sampling.score import SCORES, describe_scored
+
+FACTS = "given.json"
+"""In a folder of results: what is known of each model's responses, besides them. The folder is one of `compass score`."""
+
+BENCHMARK = "responses"
+"""What the problems of responses made elsewhere are called together."""
+
+SAMPLES = pa.schema(
+    [
+        ("model", pa.string()),
+        ("benchmark", pa.string()),
+        ("setup", pa.string()),
+        ("correct_other", pa.bool_()),
+        *(field for field in (*RESPONSES, *SCORES) if field.name in COLUMNS),
+    ]
+)
+
+
+class Kept:
+    """One model's responses with their judgements, and the problems that they answer."""
+
+    def __init__(self) -> None:
+        self.samples: list[dict[str, Any]] = []
+        self.problems: dict[str, dict[str, Any]] = {}
+
+    def add(self, row: Given, judged: list[Judged], first: int) -> None:
+        """Keep a row with a gold; `first` is the number of its first response among those of its problem."""
+        name = _plain(row.id)
+        if judged:
+            self.problems.setdefault(name, {"id": name, "problem": _plain(row.problem), "answer": _plain(row.gold)})
+        for number, (text, one) in enumerate(zip(row.responses, judged, strict=False), first):
+            scored = describe_scored(text or "", one.strict, one.lenient)
+            texts = {"response": text, "answer": scored["answer"], "answer_lenient": scored["answer_lenient"]}
+            plain = {column: _plain(value) for column, value in texts.items()}
+            self.samples.append({"id": name, "sample": number} | scored | plain)
+
+
+def given_tables(kept: Mapping[str, Kept]) -> tuple[pa.Table, pa.Table]:
+    """All models' responses as rows of `compass.evaluation.evaluate.COLUMNS`, and their problems as rows of `PROBLEMS`, each as the first model has it."""
+    rows = [row | {"model": model, "benchmark": BENCHMARK} for model, own in kept.items() for row in own.samples]
+    problems: dict[str, dict[str, Any]] = {}
+    for own in kept.values():
+        problems = own.problems | problems
+    asked = [row | {"benchmark": BENCHMARK, "source_id": row["id"]} for row in problems.values()]
+    samples = pa.Table.from_pylist(rows, schema=SAMPLES).select(COLUMNS)
+    return samples, pa.Table.from_pylist(asked, schema=PROBLEMS)
+
+
+def count_other_golds(kept: Mapping[str, Kept]) -> dict[str, int]:
+    """Model to how many of its problems have another gold than with a model before it: each is judged by its own."""
+    golds: dict[str, str] = {}
+    found = {}
+    for model, own in kept.items():
+        found[model] = sum(golds.setdefault(name, row["answer"]) != row["answer"] for name, row in own.problems.items())
+    return found
+
+
+def _plain(text: str | None) -> str | None:
+    """The text with an escape for half of a character pair, as JSON may hold it and no table can."""
+    return None if text is None else text.encode("utf-8", "backslashreplace").decode("utf-8")
