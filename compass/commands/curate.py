@@ -41,7 +41,7 @@ class Asked:
     explain: bool = False
     """say how each file would be read, with evidence; read no more."""
     write_params: Path | None = None
-    """write how each file would be read as a parameter file to edit."""
+    """write how each file would be read, and all settings of the stages, as a parameter file to edit."""
     skip_unreadable: bool = False
     """skip a source that cannot be read, with a warning, instead of stopping."""
     problems: int = 0
@@ -98,7 +98,7 @@ def curate(sources: list[str] | None = None, /, *, asked: Asked = Asked()) -> in
     )
     settings = curate_settings(sources or [], options, asked.out)
     if asked.write_params:
-        write_params(asked.write_params, settings.collect)
+        write_params(asked.write_params, settings)
     if asked.explain or asked.write_params:
         return 0
     if not settings.collect.benchmarks:
