@@ -36,6 +36,7 @@ class Reason(StrEnum):
     TOO_LARGE = "too_large"
     UNDECODABLE = "undecodable"
     LICENCE = "licence"
+    MARKED_UNFIT = "marked_unfit"
     # dedup
     EXACT_DUPLICATE = "exact_duplicate"
     NEAR_DUPLICATE = "near_duplicate"

@@ -16,6 +16,7 @@ from compass.evaluation.benchmarks import check_benchmarks, find_benchmarks
 from compass.records import write_records
 from compass.settings import Settings
 from compass.sources.collect import Reading, collect_benchmarks
+from stages._marked_rows import MarkedRows
 from stages._stage import Summary, main, write_pieces
 
 FOLDER = Path("data/collect")
@@ -40,8 +41,9 @@ def run(settings: Settings, folder: Path = FOLDER) -> Summary:
     benchmarks = collect_benchmarks(find_benchmarks(held_out), settings.collect, GENERATED=published)
     copies = check_benchmarks(held_out, benchmarks.kept)
     odd = OddSources("collect", settings.curation.warn_share)
+    marked = MarkedRows("collect", settings.curation.labels)
     reading = Reading(settings.collect.sources, settings.collect, GENERATED=published)
-    summary = write_pieces(folder, "collect", read=lambda: reading.read, pieces=odd.watch(reading))
+    summary = write_pieces(folder, "collect", read=lambda: reading.read, pieces=odd.watch(marked.overrule(reading)))
     write_records(folder / "benchmarks.parquet", benchmarks.kept)
     facts = {**reading.sources, **benchmarks.sources}
     warnings = [fact["warning"] for fact in facts.values() if "warning" in fact]
@@ -51,7 +53,7 @@ def run(settings: Settings, folder: Path = FOLDER) -> Summary:
         "sources": reading.sources,
         "benchmarks": {name: fact["kept"] for name, fact in benchmarks.sources.items()},
         "benchmark_copies": copies,
-        "warnings": [*warnings, *odd.warnings()],
+        "warnings": [*warnings, *odd.warnings(), *marked.warnings()],
     }
     return replace(summary, metrics=measured)
 

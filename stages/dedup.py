@@ -20,6 +20,7 @@ from compass.curation.duplicates import CHUNK
 from compass.curation.odd_sources import OddSources
 from compass.records import count_records, record_batches
 from compass.settings import Settings
+from stages._marked_rows import MarkedRows
 from stages._stage import Summary, main, write_pieces
 
 RECORDS = Path("data/collect/kept.parquet")
@@ -38,6 +39,7 @@ def run(settings: Settings, records: Path = RECORDS, folder: Path = FOLDER) -> S
     sources = [source.name for source in settings.collect.sources]
     metrics = {"clusters": 0}
     odd = OddSources("dedup", settings.curation.warn_share)
+    marked = MarkedRows("dedup", settings.curation.labels)
 
     def counted(pieces: Iterable[tuple[pa.Table, pa.Table]]) -> Iterator[tuple[pa.Table, pa.Table]]:
         for kept, dropped in pieces:
@@ -46,8 +48,8 @@ def run(settings: Settings, records: Path = RECORDS, folder: Path = FOLDER) -> S
 
     read = count_records(records)
     pieces = dedup_pieces(partial(record_batches, records, CHUNK), read, settings.dedup, sources)
-    summary = write_pieces(folder, "dedup", read=read, pieces=odd.watch(counted(pieces)))
-    return replace(summary, metrics={**metrics, **odd.metrics()})
+    summary = write_pieces(folder, "dedup", read=read, pieces=odd.watch(marked.overrule(counted(pieces))))
+    return replace(summary, metrics={**metrics, **odd.metrics(), **marked.metrics()})
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from compass.curation.noise.own_filter import filter_digests
 from compass.curation.odd_sources import OddSources
 from compass.records import count_records, read_records, record_batches
 from compass.settings import Settings
+from stages._marked_rows import MarkedRows
 from stages._stage import Summary, main, write_pieces
 
 RECORDS = Path("data/dedup/kept.parquet")
@@ -37,11 +38,12 @@ def run(settings: Settings, records: Path = RECORDS, benchmarks: Path = BENCHMAR
     digests = filter_digests(settings.denoise.filters)
     items = read_records(benchmarks)
     odd = OddSources("denoise", settings.curation.warn_share)
+    marked = MarkedRows("denoise", settings.curation.labels)
     read = count_records(records)
     pieces = denoise_pieces(record_batches(records, BATCH), read, items, settings.denoise)
-    summary = write_pieces(folder, "denoise", read=read, pieces=odd.watch(pieces))
+    summary = write_pieces(folder, "denoise", read=read, pieces=odd.watch(marked.overrule(pieces)))
     own = {"filters": digests} if digests else {}
-    return replace(summary, metrics={"benchmark_items": items.num_rows, **own, **odd.metrics()})
+    return replace(summary, metrics={"benchmark_items": items.num_rows, **own, **odd.metrics(), **marked.metrics()})
 
 
 if __name__ == "__main__":

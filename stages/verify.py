@@ -21,6 +21,7 @@ from compass.curation.verify_golds import BATCH, verify_pieces
 from compass.ledger import most_first
 from compass.records import RecordError, count_records, record_batches
 from compass.settings import Settings
+from stages._marked_rows import MarkedRows
 from stages._stage import Summary, main, write_pieces
 
 RECORDS = Path("data/grade/kept.parquet")
@@ -47,6 +48,7 @@ def run(
         note = f"no gold was compared with graded rollouts: the grader solves {rate:.1%}, less than `verify.suspicious_min_solve_rate` ({least:.0%})"
     types = Counter[str]()
     odd = OddSources("verify", settings.curation.warn_share)
+    marked = MarkedRows("verify", settings.curation.labels)
 
     def counted(pieces: Iterable[tuple[pa.Table, pa.Table]]) -> Iterator[tuple[pa.Table, pa.Table]]:
         for kept, dropped in pieces:
@@ -55,8 +57,8 @@ def run(
 
     read = count_records(records)
     pieces = verify_pieces(record_batches(records, BATCH), read, settings.verify, answers)
-    summary = write_pieces(folder, "verify", read=read, pieces=odd.watch(counted(pieces)))
-    return replace(summary, metrics={"answer_types": most_first(types), **odd.metrics()}, note=note)
+    summary = write_pieces(folder, "verify", read=read, pieces=odd.watch(marked.overrule(counted(pieces))))
+    return replace(summary, metrics={"answer_types": most_first(types), **odd.metrics(), **marked.metrics()}, note=note)
 
 
 def _solve_rate(rollouts: Mapping[str, Sequence[tuple[str | None, bool]]]) -> float:

@@ -141,6 +141,7 @@ def write_readers_files(folder: Path) -> None:
     import pyarrow.parquet as pq
 
     pq.write_table(pa.Table.from_pylist(lines), folder / "b.parquet")
+    (folder / "labels.jsonl").write_text('{"id": "8c4aec2152759cf0", "digest": "5f2b0c9e3d1a7f46", "right": true}\n')
     (folder / "pairs.jsonl").write_text('{"gold": "1/2", "answer": "0.5"}\n{"gold": "2", "answer": "3"}\n')
     plain = '{"response": "It is \\\\boxed{4}.", "answer": "4"}\n'
     (folder / "answers.jsonl.gz").write_bytes(gzip.compress(plain.encode()))

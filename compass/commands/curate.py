@@ -30,6 +30,8 @@ class Asked:
     sections alone will do."""
     filters: Annotated[list[str], Parameter(name="--filter", consume_multiple=(1, None))] = field(default_factory=list)
     """filters of yours, each package.module:function, instead of those that the parameter file names."""
+    labels: Path | None = None
+    """rows that you marked in the ledger's page or with compass label --rows: those marked right stay, the others go."""
     problem_field: str = ""
     """the field of the problem, in the files that have it; guessed without it."""
     answer_field: str = ""
@@ -39,7 +41,7 @@ class Asked:
     explain: bool = False
     """say how each file would be read, with evidence; read no more."""
     write_params: Path | None = None
-    """write how each file would be read as a parameter file to edit."""
+    """write how each file would be read, and all settings of the stages, as a parameter file to edit."""
     skip_unreadable: bool = False
     """skip a source that cannot be read, with a warning, instead of stopping."""
     problems: int = 0
@@ -72,6 +74,7 @@ def curate(sources: list[str] | None = None, /, *, asked: Asked = Asked()) -> in
         compass curate held_out.csv --problem-field text --answer-field key  name the fields that are not guessed
         compass curate mine.csv --explain                                say how the file would be read, and why
         compass curate mine.csv --filter examples.own_csv.own_filter:program  drop what a filter of yours finds
+        compass curate mine.csv --labels labels.jsonl                    with your marks of single rows, which overrule the rest
         compass curate mine.csv --export clean.csv                       the kept rows as a table
         compass curate a.jsonl.gz b.parquet --problems 1000              two sources as one, 1,000 problems of them
     """
@@ -86,6 +89,7 @@ def curate(sources: list[str] | None = None, /, *, asked: Asked = Asked()) -> in
         benchmarks=asked.benchmarks,
         params=asked.params,
         filters=asked.filters,
+        labels=asked.labels,
         named={name: getattr(asked, name) for name in ("problem_field", "answer_field", "solution_field")},
         skip_unreadable=asked.skip_unreadable,
         problems=asked.problems,
@@ -94,7 +98,7 @@ def curate(sources: list[str] | None = None, /, *, asked: Asked = Asked()) -> in
     )
     settings = curate_settings(sources or [], options, asked.out)
     if asked.write_params:
-        write_params(asked.write_params, settings.collect)
+        write_params(asked.write_params, settings)
     if asked.explain or asked.write_params:
         return 0
     if not settings.collect.benchmarks:

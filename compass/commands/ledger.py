@@ -131,7 +131,7 @@ def _page(outputs: Outputs, asked: Asked) -> int:
     from compass.report.ledger_page import write_page
 
     rows, shown = write_page(outputs, asked.html, seed=asked.seed)
-    print(f"{rows:,} dropped rows, {shown:,} of them and of doubtful rows to browse: {asked.html}")
+    print(f"{asked.html}: counts of {rows:,} dropped rows, and {shown:,} rows to read, dropped or kept with a doubt")
     return 0
 
 

@@ -3,7 +3,7 @@ r"""A problem as words: the one normalised form that deduplication and decontami
 Two texts that a reader takes for the same problem should give the same tokens, whatever their typesetting. Three steps:
 
 1. Lexemes: what vanishes is typesetting alone: case, white space, punctuation, `$`, `\left`, `\,`, font commands and
-   environments such as `aligned`. What stays is spelt in one way: `\dfrac` is `frac`, `×` is `*`, `≠` and `\neq` are `!=`,
+   environments such as `aligned`. What stays is spelt in one way: `\dfrac` is `frac`, `×` is `*`, `\neq` is `≠`, `>=` is `≥`,
    `1\,000` is `1000`, `two` is `2`, `x²` is `x^2`, `\pmod` is `mod`, and letters in a product (`j x`, `d\,x`) are `jx`, `dx`.
 2. Grouping: TeX groups by braces what an exam prints without them: the bar of a root, the line of a fraction, a raised
    exponent. As text without braces `\sqrt{9+16}` and `\sqrt{9}+16` would be the same words. So braces around the argument of
@@ -26,6 +26,59 @@ _GREEK_NAMES = """
     alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega
     delta sigma omega gamma lambda pi phi psi
 """
+_SIGNS = r"""
+    ≤ ⩽ ≦ le leq leqslant leqq
+    ≥ ⩾ ≧ ge geq geqslant geqq
+    ≠ ne neq
+    ≡ equiv
+    ≈ approx thickapprox
+    ≅ cong
+    ∼ sim thicksim
+    ≃ simeq
+    ≪ ll
+    ≫ gg
+    ∝ propto varpropto
+    ≺ prec
+    ≻ succ
+    ∥ parallel
+    ⊥ ⟂ perp
+    ⊂ subset
+    ⊆ ⫅ subseteq subseteqq
+    ⊊ ⫋ subsetneq subsetneqq varsubsetneq
+    ⊃ supset
+    ⊇ ⫆ supseteq supseteqq
+    ⊋ ⫌ supsetneq supsetneqq varsupsetneq
+    ∉ notin
+    ∋ ni owns
+    ∪ cup bigcup
+    ∩ cap bigcap
+    ∖ setminus smallsetminus
+    ± pm
+    ∓ mp
+    ⊕ oplus
+    ⊗ otimes
+    ∧ wedge land
+    ∨ vee lor
+    ¬ neg lnot
+    ∀ forall
+    ∏ prod
+    ∫ int
+    ∮ oint
+    ⇒ ⟹ implies
+    ⇔ ⟺ iff
+    < lt
+    > gt
+    | ∣ mid vert lvert rvert
+"""
+"""Relations and operators of one meaning a line: the sign that is their token, then other signs and commands for it."""
+_SPELT = {other: signs[0] for signs in map(str.split, _SIGNS.strip().splitlines()) for other in signs[1:]}
+_POSITIVE = _SPELT | {"=": "=", "<": "<", ">": ">", "less": "<", "gtr": ">", "mid": "∣", "in": "∈"}
+_NEGATED = {
+    name: sign for name, other in _POSITIVE.items() if len(sign := unicodedata.normalize("NFC", f"{other}\u0338")) == 1
+}
+"""The sign of `\\not` before a command or sign: `≠` for `=`."""
+_SPELT |= {f"n{name}": sign for name, sign in _NEGATED.items() if name.isalpha()}
+_MATH_SIGNS = frozenset(sign for sign in map(chr, range(0x80, 0x3000)) if unicodedata.category(sign) == "Sm")
 _UNICODE = {
     **dict.fromkeys("−–—‐‑‒", "-"),
     **dict.fromkeys("×·⋅∙", r"\cdot "),
@@ -33,29 +86,16 @@ _UNICODE = {
     **dict.fromkeys("⋯…", " "),
     "÷": r"\div ",
     "±": r"\pm ",
-    "≤": r"\le ",
-    "⩽": r"\le ",
-    "≥": r"\ge ",
-    "⩾": r"\ge ",
-    "≠": "!=",
-    "≡": r"\equiv ",
-    "≈": r"\approx ",
+    "¬": r"\neg ",
     "√": r"\sqrt ",
     "∑": r"\sum ",
-    "∏": r"\prod ",
-    "∫": r"\int ",
     "∂": r"\partial ",
     "∞": r"\infty ",
     "°": r"^\circ ",
     "∠": r"\angle ",
     "△": r"\triangle ",
     "→": r"\to ",
-    "∪": r"\cup ",
-    "∩": r"\cap ",
     "∈": r"\in ",
-    "∉": r"\notin ",
-    "⊂": r"\subset ",
-    "⊆": r"\subseteq ",
     "∅": r"\emptyset ",
     "⌊": r"\lfloor ",
     "⌋": r"\rfloor ",
@@ -75,11 +115,8 @@ _WITHOUT_MEANING = """
 """
 _COMMANDS_WITHOUT_MEANING = frozenset(_WITHOUT_MEANING.split())
 _COMMANDS = {
+    **_SPELT,
     **dict.fromkeys(("cdot", "times", "ast"), "*"),
-    **dict.fromkeys(("le", "leq", "leqslant", "leqq", "lt"), "<"),
-    **dict.fromkeys(("ge", "geq", "geqslant", "geqq", "gt"), ">"),
-    **dict.fromkeys(("mid", "vert", "lvert", "rvert"), "|"),
-    **dict.fromkeys(("ne", "neq"), "! ="),
     **dict.fromkeys(("pmod", "bmod"), "mod"),
     "div": "/",
     "lbrace": "{",
@@ -104,7 +141,7 @@ _NUMBERS = {
     **{word: str(number) for number, word in enumerate(_NUMBER_WORDS.split(), start=2)},
     **{word: f"{tens}0" for tens, word in enumerate(_TENS.split(), start=3)},
 }
-_WORDS = {**_NUMBERS, "modulo": "mod"}
+_WORDS = {**_NUMBERS, "modulo": "mod", **{other: sign for other, sign in _SPELT.items() if not other.isalpha()}}
 _ESCAPED_OPERATORS = frozenset("{}|%")
 _LEXEMES_DIGITS = frozenset("0123456789")
 
@@ -121,8 +158,8 @@ _LEXEME = re.compile(
     | \\[{}|%]
     | \\.                                                        # spacing, such as \,
     | (?=[a-z]{1,2}[\s~\\]) (?<!['_^])                           # j x, d x
-      (?: d(?!o)[a-z] | [b-z] | (?:(?<=[$({\[=+*/^_|<>0-9-]) | (?<=[$({\[=+*/^_|<>0-9-][ ])
-                                 | (?=a\\[,;:!]) | (?=a\s[b-z][=+*/^_<>|$)}]) | (?=a\s[b-z]\s[b-z](?![a-z])))a)
+      (?: d(?!o)[a-z] | [b-z] | (?:(?<=[$({\[=+*/^_|<>≤≥≠0-9-]) | (?<=[$({\[=+*/^_|<>≤≥≠0-9-][ ])
+                                 | (?=a\\[,;:!]) | (?=a\s[b-z][=+*/^_<>≤≥≠|$)}]) | (?=a\s[b-z]\s[b-z](?![a-z])))a)
       (?: (?:[\s~]|\\[,;:!\ ])+ (?:d(?!o)[a-z]|[b-z]|a(?!\s[a-z]{2})) )+ (?![a-z\u0080-\u07ff])
     | [a-z\u0080-\u07ff]+
     | [0-9](?:[0-9] | \.(?=[0-9]) | (?:,\\! | \{,\} | \\, | ,)(?=[0-9]{3}(?![0-9])))*    # 3.5  1,000  1{,}000  1\,000
@@ -138,6 +175,9 @@ _LEXEME = re.compile(
 _FRACTION = re.compile(r"\\[dtc]?(frac)[ ]*([0-9]*)|\\[dt]?(binom)[ ]*([0-9]*)")
 _NOT_NUMBER = re.compile(r"[^0-9.]")
 _NOT_LETTER = re.compile(r"\\.|[^a-z]")
+_NOT = re.compile(r"\\not\s*(?:\\([a-z]+)|([=<>]))")
+_DOUBLE_ARROW = re.compile(r"\\(?:R|Longr|(Left|Longleft)r)ightarrow")
+_UNEQUAL = re.compile(r"(?<=\s)!=")  # "n!=6" is a factorial
 _PRIME = re.compile(r"\^\s*(?:\\prime|\{((?:\s*\\prime)+)\s*\})")
 _UPRIGHT_D = re.compile(r"\\(?:mathrm|text|rm|mathit|operatorname)\s*\{\s*d\s*\}\s*(?=[a-z])")
 # An arrow over a letter and a bold letter are two ways to print one vector; over two letters it is not their segment.
@@ -182,7 +222,13 @@ def _lexemes_plain(text: str) -> str:
     if not text.isascii():
         text = _SUPERSCRIPT.sub(_exponent, text).translate(_TRANSLATION)
         text = unicodedata.normalize("NFKC", text).translate(_TRANSLATION)
+    if "ightarrow" in text:
+        text = _DOUBLE_ARROW.sub(lambda match: "⇔ " if match[1] else "⇒ ", text)
     text = text.lower()
+    if "=" in text:
+        text = _UNEQUAL.sub("≠", text.replace("<=", "≤").replace(">=", "≥"))
+    if "\\not" in text:
+        text = _NOT.sub(lambda match: _NEGATED.get(match[1] or match[2], match[0]) + " ", text)
     if "\\prime" in text:
         text = _PRIME.sub(lambda match: "'" * max(1, (match[1] or "").count("p")), text)
     if "{d}" in text:
@@ -203,7 +249,7 @@ _ARGUMENTS = {**dict.fromkeys(_ONE_ARGUMENT.split(" "), 1), **dict.fromkeys(_TWO
 
 _OPEN = {"(": ")", "[": "]"}
 _WHOLE = {"frac": 3, "binom": 3, "sqrt": 2}  # tokens of one sign, as in x^{\frac12}; others are one token
-_STRUCTURE = frozenset("{}_^-[]")
+_STRUCTURE = frozenset("{}_^-[]!")
 _CLOSE = frozenset(_OPEN.values())
 _BRACKETS = _CLOSE.union(_OPEN)
 _OPEN_LEVEL = frozenset("([{")
@@ -252,8 +298,8 @@ def grouped(lexemes: Iterable[str]) -> list[str]:
                     _bracket(out, begin)
         elif lexeme == "_":
             awaited = 1
-        elif lexeme == "-" and is_word(before):  # "the sides are - in this order -": a dash
-            continue
+        elif lexeme in "-!" and is_word(before) and (lexeme == "-" or len(before) > 2):
+            continue  # "the sides are - in this order -", "in lowest terms!"; "nk!" is a factorial
         elif stands_for := read(lexeme):
             if lexeme[0] == "\\" or lexeme == "^":
                 awaited = _awaited(lexeme)
@@ -408,9 +454,9 @@ _DECIDING_WORDS = """
 """
 _DECIDING = {
     **{word: line.split()[0] for line in _DECIDING_WORDS.strip().splitlines() for word in line.split()},
-    **{sign: sign for sign in "+-^!<>"},
+    **{sign: sign for sign in ("+", "-", "^", "!", "<", ">", *_MATH_SIGNS)},
 }
-OPERATORS = frozenset("+-*/^=<>|!%()[]{}'")
+OPERATORS = frozenset("+-*/^=<>≤≥≠|!%()[]{}'")
 """Tokens that are no words: no n-gram counts them."""
 _BRACKETS_BARS_AND_PRIMES = frozenset("(['|")
 _PROBLEM_WORDS_DIGITS = frozenset("0123456789")
@@ -438,7 +484,8 @@ def numbers(tokens: Sequence[str]) -> list[str]:
 
 
 def deciding(tokens: Sequence[str]) -> dict[int, str]:
-    """What makes another problem of the same words, by its place: numbers, signs (`+ - ^ ! < >`), brackets that group an operation
+    """What makes another problem of the same words, by its place: numbers, signs (`+ - ^ ! < >`, and all relations and
+    operators beyond ASCII: `≤ ≠ ≡ ⊂ ∪`), brackets that group an operation
     or end an interval, bars around something, primes of functions, and words that decide as a number does (`smallest`, `odd`,
     `hexagon`, `sin`; synonyms as one word).
     """

@@ -21,7 +21,7 @@ KEPT = "kept"
 BEFORE_FINDINGS = ("collect", "dedup")
 """Stages whose dropped rows no noise filter has read."""
 
-NOT_OF_THE_TEXT = ("licence", "duplicate_id")
+NOT_OF_THE_TEXT = ("licence", "duplicate_id", "marked_unfit")
 """Reasons that say nothing about problem and gold."""
 
 

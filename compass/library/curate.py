@@ -28,6 +28,7 @@ class CurateOptions:
     benchmarks: Sequence[str | Path] = ()
     params: Path | None = None
     filters: Sequence[str] = ()
+    labels: Path | None = None
     named: Mapping[str, str] = field(default_factory=dict)
     """Fields by their setting: `problem_field`, `answer_field`, `solution_field`; guessed without."""
     skip_unreadable: bool = False
@@ -54,6 +55,7 @@ def curate(
     out: str | Path | None = None,
     params: str | Path | None = None,
     filters: Sequence[str] = (),
+    labels: str | Path | None = None,
     problem_field: str = "",
     answer_field: str = "",
     solution_field: str = "",
@@ -72,6 +74,7 @@ def curate(
         out: the folder to write, as `compass curate` does; without it nothing stays on disk.
         params: a parameter file with any of the sections curation, collect, dedup, denoise and verify.
         filters: filters of your own, each `package.module:function`, instead of those of `params`.
+        labels: a file of rows that a person marked (`compass label --rows`, or the ledger's page), which overrules the stages.
         problem_field: the field of the problem; guessed without it, as the next two.
         answer_field: the field of the right answer.
         solution_field: the field of a worked solution that marks its answer.
@@ -98,6 +101,7 @@ def curate(
             benchmarks=_as_files(benchmarks, temporary, "benchmark"),
             params=Path(params) if params else None,
             filters=filters,
+            labels=Path(labels) if labels else None,
             named={"problem_field": problem_field, "answer_field": answer_field, "solution_field": solution_field},
             skip_unreadable=skip_unreadable,
             problems=problems,
@@ -130,6 +134,7 @@ def curate_settings(
     from compass.settings import Collect, Curation, Dedup, Denoise, Verify, load_sections
     from compass.sources.recognise import check_named
     from compass.sources.remote import path_or_url
+    from stages._marked_rows import MarkedRows
 
     files, benchmarks = ([path_or_url(str(path)) for path in paths] for paths in (sources, options.benchmarks))
     if options.problems < 0:
@@ -158,6 +163,10 @@ def curate_settings(
     denoise = given.get("denoise") or Denoise()
     if options.filters:
         denoise = denoise.model_copy(update={"filters": list(options.filters)})
+    curation = given.get("curation") or Curation()
+    if options.labels:
+        curation = curation.model_copy(update={"labels": str(options.labels)})
+    MarkedRows("collect", curation.labels)  # an error now, not after minutes
     for name in denoise.filters:
         load_filter(name)  # an error now, not after minutes
     return CurateSettings(
@@ -167,7 +176,7 @@ def curate_settings(
         verify=given.get("verify") or Verify(),
         problems=options.problems,
         seed=options.seed,
-        curation=given.get("curation") or Curation(),
+        curation=curation,
     )
 
 

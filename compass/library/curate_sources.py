@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from compass.settings import Collect, Source
+    from compass.library.curate_stages import CurateSettings
+    from compass.settings import Source
 
 
 def print_error(line: str) -> None:
@@ -85,8 +86,8 @@ def ask(questions: Sequence[str]) -> None:
         raise SourceError(f"{len(questions)} files cannot be read without you:{listed}")
 
 
-def write_params(path: Path, collect: Collect) -> None:
-    """Write how the sources and benchmarks are read as a parameter file for `--params`.
+def write_params(path: Path, settings: CurateSettings) -> None:
+    """Write how the sources and benchmarks are read, and every setting of the later stages, as a parameter file for `--params`.
 
     Raises:
         UserError: the file is there already, or cannot be written.
@@ -100,8 +101,11 @@ def write_params(path: Path, collect: Collect) -> None:
         raise SourceError(f"{path}: is there already; give another name with --write-params")
     check_file(path, "--write-params")
     read = {
-        kind: [source.model_dump(exclude_defaults=True) for source in getattr(collect, kind)]
+        kind: [source.model_dump(exclude_defaults=True) for source in getattr(settings.collect, kind)]
         for kind in ("sources", "benchmarks")
     }
-    path.write_text(yaml.safe_dump({"collect": read}, sort_keys=False, allow_unicode=True), encoding="utf-8")
+    stages = {
+        name: getattr(settings, name).model_dump(mode="json") for name in ("curation", "dedup", "denoise", "verify")
+    }
+    path.write_text(yaml.safe_dump({"collect": read, **stages}, sort_keys=False, allow_unicode=True), encoding="utf-8")
     print(f"wrote {path}: edit it, then: compass curate --params {path}")

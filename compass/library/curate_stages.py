@@ -103,7 +103,7 @@ def _fill(settings: CurateSettings, out: Path, say: Callable[[str], None]) -> di
             summaries[name] = stage()
             counts, now = summaries[name].counts, time.monotonic()
             numbers = f"{counts.read:>10,} read {counts.kept:>10,} kept  {now - last:6.1f} s"
-            say(f"{name:8} {numbers}  {counts.reasons(4)}".rstrip())
+            say(f"{name:8} {numbers}  {counts.reasons()}".rstrip())
             last = now
 
     outputs = find_outputs(out)

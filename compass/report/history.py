@@ -19,6 +19,7 @@ from compass.report.printable import printable
 from compass.report.rollouts import problem_lines
 
 MEANING = {
+    "marked_unfit": "a person marked it as unfit",
     "placeholder_gold": "its gold is a word for a missing answer",
     "exact_duplicate": "it has the same tokens as its twin",
     "near_duplicate": "its n-grams are nearly those of its twin, and its numbers are the same",
@@ -98,6 +99,10 @@ def _visible(text: str) -> str:
 def _stage(outputs: Outputs, stage: str, fate: str, row: dict[str, Any], id_: str, with_twin: bool) -> Iterator[str]:
     if fate == "kept":
         yield f"{stage:11} kept{_facts(stage, row)}"
+        if overruled := outputs.overruled(stage).get(id_):
+            yield f"{'':11}   kept by a mark; would be dropped: {overruled.pop('reason')}"
+            for name, value in {**overruled.pop("evidence"), **overruled}.items():
+                yield f"{'':11}   {name:16} {printable(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), 300)}"
         if stage == "dedup" and (row["cluster_size"] or 1) > 1:
             yield from _duplicates(outputs, id_)
         if stage == "grade":

@@ -97,6 +97,15 @@ class Outputs:
             return json.loads(summary.read_text(encoding="utf-8")).get("sources", {})
         return json.loads(metrics.read_text(encoding="utf-8"))["metrics"]["sources"] if metrics.exists() else {}
 
+    def overruled(self, stage: str) -> dict[str, dict[str, Any]]:
+        """By id, the rows that a person kept against the stage, with reason and evidence."""
+        summary, metrics = self.folder / SUMMARY, self.folder.parent / "metrics" / f"{stage}.json"
+        path = summary if summary.exists() else metrics
+        facts = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        return ((facts["stages"].get(stage, {}) if summary.exists() else facts).get("metrics") or {}).get(
+            "overruled", {}
+        )
+
     def origins(self) -> dict[str, str]:
         """Path or hub id of each source, as far as the collect stage recorded it."""
         return {name: str(fact.get("path") or fact.get("hub") or "") for name, fact in self.sources().items()}

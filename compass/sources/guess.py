@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from compass.settings import Source
-from compass.sources.adapters import ADAPTERS, choice_texts, position, reach
+from compass.sources.adapters import ADAPTERS, MISSING, choice_texts, position, reach
 from compass.sources.check_reading import agreement
 from compass.sources.gold import gold_answer
 from compass.sources.read import SourceError
@@ -65,6 +65,9 @@ from compass.sources.sampled_fields import (
     why_no_golds,
 )
 from compass.verifier import ToleranceError, answer_type, read_tolerance, same_answer
+
+REPEATS = 0.9
+"""Share of rows from which a field that equals the gold is no solution."""
 
 MOST_LISTS = 50
 """Lists whose values are held against each other."""
@@ -406,7 +409,8 @@ def _gold(
     """The paths of the gold and of the solution, each empty where there is none; `talk` is the assistant's message."""
     fields = [field for field in every if field.path not in taken]
     answer = _first(fields, ANSWER, lambda field: is_gold(field) and not why_no_golds(field))
-    solution = _first(fields, SOLUTION, is_solution, {answer.path} if answer else set())
+    known = {field.path for field in fields if answer and field.name in SOLUTION and _repeats(field, answer, rows)}
+    solution = _first(fields, SOLUTION, is_solution, known)
     if not answer and not solution and not talk[0] and not _short_fields(fields):
         answer = _first(
             [field for field in fields if is_called_gold(field)], ANSWER, is_gold
@@ -440,6 +444,13 @@ def _gold(
         answer = short[0]
         evidence["answer_field"] = answer.describe("the only field of short values that change")
     return answer.path if answer else "", solution.path if solution else ""
+
+
+def _repeats(field: Field, answer: Field, rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a field holds the golds once more, or is their field itself: as a solution it would settle conflicts."""
+    pairs = [[reach(row, path) for path in (field.path, answer.path)] for row in rows]
+    texts = [["".join(str(value).split()) for value in pair] for pair in pairs if MISSING not in pair]
+    return bool(texts) and sum(one == two for one, two in texts) >= REPEATS * len(texts)
 
 
 def _agreeing(

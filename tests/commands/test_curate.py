@@ -14,7 +14,7 @@ from compass.library.curate_sources import source_settings
 from compass.library.curate_stages import select
 from compass.records import RecordError, record_id, write_records
 from compass.report.outputs import check_finished, open_outputs
-from compass.settings import Source, load_settings
+from compass.settings import Curation, Dedup, Denoise, Source, Verify, load_sections, load_settings
 from tests.conftest import digests
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -184,6 +184,9 @@ def test_the_guess_is_explained_and_written_as_parameters(files, tmp_path, capsy
     assert "problem_field: question (a usual name" in said
     assert "answer_field: final_answer" in said
     assert not (tmp_path / "out").exists()
+    written = load_sections(params, ["curation", "dedup", "denoise", "verify"])
+    assert "skip_reasons: []" in params.read_text()
+    assert list(written.values()) == [Curation(), Dedup(), Denoise(), Verify()]
     assert main(asked) == 1
     assert main([*asked[:-1], str(tmp_path / "nowhere" / "mine.yaml")]) == 1
     assert "does not exist; make it" in capsys.readouterr().err

@@ -104,3 +104,13 @@ def test_some_problems_may_lack_the_instruction():
 def test_what_is_the_problems_own_stays(texts):
     found = published(*texts).source
     assert (found.strip_prefixes, found.strip_suffixes) == ([], [])
+
+
+@pytest.mark.parametrize(("text", "field"), [("{}", ""), (r"Adding both gives \boxed{{{}}}.", "extra.solution")])
+def test_a_field_that_repeats_the_golds_is_no_solution(text, field):
+    golds = ["17", "4", "29", "8", "51"]
+    rows = [
+        {"problem": f"{n}?", "answer": gold, "extra": {"solution": text.format(gold)}} for n, gold in enumerate(golds)
+    ]
+    found = guess("mine", PATH, rows)
+    assert (found.answer_field, found.solution_field) == ("answer", field)

@@ -7,7 +7,7 @@ from compass.verifier.comparing.lists import SAME_PARTS, compare_in_any_order, c
 from compass.verifier.comparing.matrices import to_matrix, to_tuple
 from compass.verifier.comparing.real_sets import same_piecewise
 from compass.verifier.comparing.relations import compare_equations, compare_relations, compare_sets
-from compass.verifier.comparing.shapes import Shape, bound_names, label, place_variables, shape, split_name
+from compass.verifier.comparing.shapes import Shape, bound_names, is_name, label, place_variables, shape, split_name
 from compass.verifier.reading.words import plain_words
 from compass.verifier.tree import (
     WITHOUT_VALUE,
@@ -65,6 +65,10 @@ def compare(gold: Node, answer: Node) -> Finding:
         return compare_equations(gold, answer, compare)
     if gold_name is not None or answer_name is not None:
         if isinstance(gold, Relation) and isinstance(answer, Relation):
+            one, two = _named_set(gold) or gold, _named_set(answer) or answer
+            if (one, two) != (gold, answer):
+                lean(Leniency.NAME)
+                return compare(one, two)
             return compare_relations(gold, answer, compare)
         if (_in_interval(gold) and shape(answer).kind == "list") or (
             _in_interval(answer) and shape(gold).kind == "list"
@@ -106,6 +110,16 @@ def _name_one_function(one: Node, two: Node) -> bool:
         case (Call(function), Symbol(name)) | (Symbol(name), Call(function)):
             return function == name
     return False
+
+
+def _named_set(node: Node) -> Node | None:
+    """The set in `A \\cap B = \\{x | x < 3\\}` or `A = \\{x | x < 3\\}`, whose left side only names it; None for another equation."""
+    match node:
+        case Relation(("=",), (SetOperation() as name, value)) if is_name(name):
+            return value
+        case Relation(("=",), (Symbol(name), Relation() as value)) if name[:1].isupper():
+            return value
+    return None
 
 
 def _in_interval(node: Node) -> bool:

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import compass
+from compass.evaluation.labels import LabelsError
+from compass.evaluation.row_labels import row_key
+from compass.report.history import history
+from compass.report.outputs import open_outputs
+
+ROWS = [
+    ("What is the area of the shaded region in the figure below, in square metres?", "12"),
+    ("What is the sum of the first ten odd positive integers?", "100"),
+    ("How many positive divisors does the number 360 have in all?", "24"),
+]
+
+
+@pytest.fixture
+def files(tmp_path):
+    source = tmp_path / "mine.jsonl"
+    source.write_text("".join(json.dumps({"problem": one, "answer": gold}) + "\n" for one, gold in ROWS))
+    return source, tmp_path / "labels.jsonl"
+
+
+def mark(path, row, right, **more):
+    id_, digest = row_key(row)
+    with path.open("a") as file:
+        file.write(json.dumps({"id": id_, "digest": digest, "right": right, "by": "page", **more}) + "\n")
+
+
+def by_problem(table):
+    return {row["problem"]: row for row in table.to_pylist()}
+
+
+def test_marks_overrule_a_drop_and_a_keep_and_why_says_so(files, tmp_path):
+    source, labels = files
+    before = compass.curate(source)
+    figure = by_problem(before.dropped)[ROWS[0][0]]
+    mark(labels, figure, True, note="the area is all that is asked")
+    mark(labels, by_problem(before.kept)[ROWS[1][0]], False, note="too easy")
+
+    after = compass.curate(source, labels=labels, out=tmp_path / "out")
+
+    assert set(by_problem(after.kept)) == {ROWS[0][0], ROWS[2][0]}
+    gone = by_problem(after.dropped)[ROWS[1][0]]
+    assert (gone["stage"], gone["reason"]) == ("collect", "marked_unfit")
+    assert json.loads(gone["evidence"])["note"] == "too easy"
+    told = "\n".join(history(open_outputs(tmp_path / "out"), figure["id"]))
+    assert "kept by a mark; would be dropped: figure" in told
+    assert "the area is all that is asked" in told
+
+
+def test_a_mark_of_no_row_is_said(files, tmp_path, capsys):
+    source, labels = files
+    row = by_problem(compass.curate(source).kept)[ROWS[1][0]]
+    mark(labels, row, False)
+    mark(labels, {**row, "answer": "99"}, False)
+    mark(labels, {**row, "id": "feedfeedfeedfeed"}, False)
+    capsys.readouterr()
+    assert ROWS[1][0] not in by_problem(compass.curate(source, labels=labels).kept)
+    said = capsys.readouterr().out
+    assert "2 of 3 marks name no row" in said
+    assert "feedfeedfeedfeed" in said
+
+
+@pytest.mark.parametrize("text", [None, '{"id": "1"}\n'])
+def test_labels_that_cannot_be_read_stop_the_run(files, text):
+    source, labels = files
+    if text:
+        labels.write_text(text)
+    with pytest.raises(LabelsError):
+        compass.curate(source, labels=labels)
