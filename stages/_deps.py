@@ -1,7 +1,7 @@
 """The `deps` of every stage in dvc.yaml, from what its module imports: `python -m stages._deps` writes them.
 
 It also writes the entries of the RL stages, from `rl.stages` of params.yaml (`stages/_rl_entries.py`), and what `base` reads for
-a warm start, and which files `denoise` reads for the user's filters.
+a warm start, which files `denoise` reads for the user's filters, and the file of a person's marks.
 
 A stage depends on each file of the library that it imports, directly or through others, and on no other: an edit then
 re-runs what it changes. A module that a string names is imported too: verl, vLLM and Ray load parts of the library by
@@ -23,7 +23,7 @@ import yaml
 
 from compass.files import write_text
 from compass.settings import SettingsError, load_settings
-from stages._rl_entries import WARM_START_DATA, filter_deps, reward_deps, start_deps, write_entries
+from stages._rl_entries import MARKED, WARM_START_DATA, filter_deps, reward_deps, start_deps, write_entries
 
 EVERYWHERE = frozenset(
     {
@@ -138,7 +138,9 @@ def _named_modules(code: str, package: Path) -> set[str]:
     return names
 
 
-def write_deps(text: str, root: Path, *, warm_start: bool = False, filters: Sequence[str] = ()) -> str:
+def write_deps(
+    text: str, root: Path, *, warm_start: bool = False, filters: Sequence[str] = (), labels: str = ""
+) -> str:
     """A dvc.yaml with the code that every stage depends on, as it is now; all else stays.
 
     Args:
@@ -146,12 +148,15 @@ def write_deps(text: str, root: Path, *, warm_start: bool = False, filters: Sequ
         root: the repository.
         warm_start: whether `base` reads curated problems.
         filters: files of the user's filters, which `denoise` reads; it depends on no other Python file outside the library.
+        labels: the file of a person's marks, which the `MARKED` stages read; they depend on no other file of JSON lines.
     """
     wanted = {}
     for stage, entry in yaml.safe_load(text)["stages"].items():
         own = filters if stage == "denoise" else ()
+        marks = [labels] if labels and stage in MARKED else []
         others = (dep for dep in entry["deps"] if not is_code(dep) and not (stage == "denoise" and dep.endswith(".py")))
-        wanted[stage] = sorted({*code_deps(stage, root, own), *others})
+        others = (dep for dep in others if not (stage in MARKED and dep.endswith(".jsonl")))
+        wanted[stage] = sorted({*code_deps(stage, root, own), *others, *marks})
     if "base" in wanted:
         wanted["base"] = [dep for dep in wanted["base"] if dep != WARM_START_DATA]
         wanted["base"] += [WARM_START_DATA] if warm_start else []
@@ -180,7 +185,13 @@ def main(root: Path = Path()) -> None:
     settings = load_settings(root / "params.yaml")
     before = path.read_text(encoding="utf-8")
     text = write_entries(before, start_deps(settings), reward_deps(settings, root))
-    text = write_deps(text, root, warm_start=settings.base.warm_start is not None, filters=filter_deps(settings, root))
+    text = write_deps(
+        text,
+        root,
+        warm_start=settings.base.warm_start is not None,
+        filters=filter_deps(settings, root),
+        labels=settings.curation.labels,
+    )
     write_text(path, text)
     print(f"{path}: {'as it was' if text == before else 'written; `git diff dvc.yaml` shows what changed'}")
 

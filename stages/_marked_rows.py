@@ -18,8 +18,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from compass.evaluation.labels import LabelsError, read_labels
-from compass.evaluation.row_labels import row_key
+from compass.evaluation.label_files import LabelsError, read_labels, row_key
 from compass.ledger import LEDGER, Drop, Reason, split
 from compass.records import RECORD
 

@@ -1,5 +1,5 @@
 """The RL stages in dvc.yaml: written from `rl.stages` of params.yaml by `make deps`, compared with it by every stage; and what
-`base` and `denoise` read because a parameter names it.
+`base`, `denoise` and the other data stages read because a parameter names it.
 
 A stage's entry takes its starting model from the parameters (`models/${rl.stages.NAME.init_from}`), so that DVC follows a
 change of it by itself. A folder or file from elsewhere is a dependency as well; a hub id is pinned by its revision, which is a
@@ -27,6 +27,9 @@ OUTPUTS = ("models/{}", "data/{}", "metrics/{}.json")
 
 WARM_START_DATA = "data/denoise"
 """What the stage `base` reads where the parameters ask for a warm start, and only there: no other base waits for data."""
+
+MARKED = ("collect", "dedup", "denoise", "verify")
+"""Stages that a person's marks overrule: they read the file that `curation.labels` names."""
 
 
 def rl_names(graph: Mapping[str, Any]) -> list[str]:
@@ -72,6 +75,13 @@ def check_names(settings: Settings, path: Path = Path("dvc.yaml")) -> None:
         if not any(path_ == dep or path_.startswith(f"{dep}/") for dep in graph.get("denoise", {}).get("deps", [])):
             raise SettingsError(
                 f"{path} does not say that denoise depends on {path_}, which `denoise.filters` names",
+                _WRITE_GRAPH,
+            )
+    labels = settings.curation.labels
+    for name in MARKED:
+        if labels and labels not in graph.get(name, {}).get("deps", []):
+            raise SettingsError(
+                f"{path} does not say that {name} depends on {labels}, which `curation.labels` names",
                 _WRITE_GRAPH,
             )
     reads = WARM_START_DATA in graph.get("base", {}).get("deps", [])

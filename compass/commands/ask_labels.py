@@ -34,7 +34,7 @@ def ask(
         show: prints one under its number, `3 of 40`.
         whole: the text of one that `a` shows in full.
     """
-    from compass.evaluation.labels import write_label
+    from compass.evaluation.label_files import write_label
 
     print(f"{question} y yes, n no, ? cannot tell, s skip, a show all, q quit. Labels: {path}")
     count, done = min(most, len(waiting)), 0
@@ -46,7 +46,7 @@ def ask(
         if said == "q":
             return
         if said in ANSWERS:
-            write_label(path, one, ANSWERS[said], "person")
+            write_label(path, one.key, ANSWERS[said], "person")
             done += 1
 
 

@@ -63,7 +63,8 @@ def label(*, asked: Asked = Asked()) -> int:
         compass label --rows                             judge 40 rows that curation kept or dropped
         compass label --rows --count 0 --add ~/Downloads/labels.jsonl    measure what was marked in the ledger's page
     """
-    from compass.evaluation.labels import WEIGHTS, add_labels, distinct_responses, in_turn, measured_error, read_labels
+    from compass.evaluation.label_files import add_labels, read_labels
+    from compass.evaluation.labels import WEIGHTS, distinct_responses, in_turn, measured_error
 
     if asked.count < 0:
         raise UserError(f"--count {asked.count}: must be 0 or more")
@@ -127,7 +128,7 @@ def _second(
 ) -> dict[tuple[str, str], bool]:
     """What the second verifier says: kept verdicts, and new ones where `--second` is given."""
     from compass.commands.progress import draw_items
-    from compass.evaluation.labels import read_labels, write_label
+    from compass.evaluation.label_files import read_labels, write_label
 
     path = asked.labels / "second.jsonl"
     known = {key: right for key, right in read_labels(path).items() if right is not None}
@@ -140,7 +141,7 @@ def _second(
     new = [one for one in responses if one.key not in known]
     for one in draw_items(new, len(new), "judged by the second verifier"):
         known[one.key] = bool(function(golds[one.id], one.text))
-        write_label(path, one, known[one.key], asked.second)
+        write_label(path, one.key, known[one.key], asked.second)
     return known
 
 

@@ -32,7 +32,8 @@ def label_rows(asked: Asked) -> None:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from compass.evaluation.labels import in_turn, read_labels
+    from compass.evaluation.label_files import read_labels
+    from compass.evaluation.labels import in_turn
     from compass.evaluation.row_labels import curated_rows, measured_rows
     from compass.ledger import REASONS
     from compass.report.outputs import choose, open_outputs, read_table
@@ -77,7 +78,7 @@ def _texts(outputs: Outputs, waiting: list[Row], dropped: pa.Table, kept: pa.Tab
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from compass.evaluation.row_labels import row_key
+    from compass.evaluation.label_files import row_key
     from compass.report.evidence import find_related, named_texts, read_evidence
 
     ids = pa.array(sorted({row.id for row in waiting}), pa.string())

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 from compass.errors import UserError
 from compass.evaluation.accuracy import maj_at_k, mean, number_votes, pass_at_k, reported_k
-from compass.evaluation.labels import text_digest
+from compass.evaluation.label_files import text_digest
 from compass.evaluation.other_readers import READERS, Verdict
 from compass.loops import ends_in_loop
 from compass.parallel import in_processes
-from compass.sampling.score import NO_ANSWER, outcome
+from compass.sampling.score import OUTCOMES, outcome
 from compass.sources.adapters import MISSING, reach
 from compass.sources.gold import gold_answer, is_placeholder
 from compass.sources.read import Row, data_files, file_rows
@@ -32,8 +32,6 @@ FEW = 16
 
 READ = ("strict", "lenient")
 """Modes whose outcomes and evidence are counted."""
-
-OUTCOMES = ("equal", "different", "unrecognised", NO_ANSWER)
 
 EACH = "[]"
 """In a field's name: what follows is taken from every element of the list before it."""

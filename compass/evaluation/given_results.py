@@ -13,9 +13,6 @@ from compass.evaluation.results import PROBLEMS
 from compass.sampling.response import RESPONSES
 from compass.sampling.score import SCORES, describe_scored
 
-FACTS = "given.json"
-"""In a folder of results: what is known of each model's responses, besides them. The folder is one of `compass score`."""
-
 BENCHMARK = "responses"
 """What the problems of responses made elsewhere are called together."""
 

@@ -6,8 +6,6 @@ and what is found in a stratum counts by the stratum's share of all responses. `
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
@@ -16,8 +14,8 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from compass.errors import UserError
 from compass.evaluation.accuracy import wilson
+from compass.evaluation.label_files import Labels, read_labels, text_digest
 from compass.seeded_draw import draw_key
 
 STRATA = {
@@ -35,14 +33,6 @@ WEIGHTS = {"second": 3, "disputed": 3, "leaned": 2, "unread": 2, "wrong": 2, "ri
 
 LEAST_STRATUM = 0.01
 """Share of all up to which a stratum need not have labels."""
-
-
-class LabelsError(UserError):
-    """Labels or samples that cannot be used; the message names the file and line."""
-
-
-Labels = Mapping[tuple[str, str], bool | None]
-"""Labels by id and digest, None where the person could not tell."""
 
 
 @dataclass(frozen=True)
@@ -69,11 +59,6 @@ class Response(Judged):
     text: str
     correct: bool
     count: int
-
-
-def text_digest(text: str) -> str:
-    """16 hex digits that stand for a text: a response, or a row's problem and gold."""
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def distinct_responses(samples: pa.Table, second: Mapping[tuple[str, str], bool] | None = None) -> list[Response]:
@@ -134,54 +119,6 @@ def in_turn(items: list[One], labels: Labels, seed: int, weights: Mapping[str, i
                     del queues[name]
                     break
                 yield one
-
-
-def read_labels(path: Path) -> dict[tuple[str, str], bool | None]:
-    """Labels by id and digest: whether the response, or the row, is right; None where the person could not tell. The last one counts.
-
-    Raises:
-        LabelsError: a line is no label.
-    """
-    labels: dict[tuple[str, str], bool | None] = {}
-    if not path.exists():
-        return labels
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        try:
-            row = json.loads(line)
-            key, label = (row["id"], row["digest"]), row["right"]
-        except (ValueError, KeyError, TypeError):
-            raise LabelsError(f"{path}:{number}: no label (an object with id, digest, right): {line[:60]!r}") from None
-        if label not in (True, False, None):
-            raise LabelsError(f"{path}:{number}: `right` is {label!r}; it must be true, false or null")
-        labels[key] = label
-    return labels
-
-
-def write_label(path: Path, judged: Judged, right: bool | None, by: str) -> None:
-    """Append one label, so that stopping at any moment loses none."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    row = {"id": judged.id, "digest": judged.digest, "right": right, "by": by}
-    with open(path, "a", encoding="utf-8") as file:
-        file.write(json.dumps(row, ensure_ascii=False) + "\n")
-
-
-def add_labels(path: Path, new: Path) -> None:
-    """Append the labels of another file, those that are there already left out.
-
-    Raises:
-        LabelsError: there is no such file, or a line of either is no label.
-    """
-    if not new.is_file():
-        raise LabelsError(f"{new}: no such file of labels")
-    known, missing = read_labels(path), object()
-    lines = [
-        json.dumps({"id": id_, "digest": digest, "right": right, "by": "page"}, ensure_ascii=False) + "\n"
-        for (id_, digest), right in read_labels(new).items()
-        if known.get((id_, digest), missing) is not right
-    ]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "a", encoding="utf-8") as file:
-        file.write("".join(lines))
 
 
 def measured_error(responses: list[Response], labels: Labels) -> dict[str, Any]:

@@ -17,6 +17,9 @@ from compass.evaluation.evaluate import COLUMNS, summarise
 from compass.files import write_json
 from compass.records import write_records
 
+GIVEN = "given.json"
+"""In a folder of results that `compass score` wrote: what is known of each model's responses, besides them."""
+
 PROBLEMS = pa.schema(
     [
         ("benchmark", pa.string()),

@@ -7,14 +7,14 @@ responses (`labels.py`), by the row's id and a digest of problem and gold.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
 from compass.evaluation.accuracy import wilson
-from compass.evaluation.labels import Judged, Labels, join_strata, text_digest
+from compass.evaluation.label_files import Labels, row_key
+from compass.evaluation.labels import Judged, join_strata
 
 KEPT = "kept"
 
@@ -55,11 +55,6 @@ def curated_rows(dropped: pa.Table, kept: pa.Table) -> list[Row]:
         key, found = row_key(one), _findings(one["findings"])
         rows.setdefault(key, Row(*key, f"{KEPT}, {found[0][0]}" if found else KEPT, True, "", found))
     return list(rows.values())
-
-
-def row_key(row: Mapping[str, Any]) -> tuple[str, str]:
-    """What a row's label is kept by: its id, and a digest of problem and gold."""
-    return row["id"], text_digest(f"{row['problem'] or ''}\0{row['answer'] or ''}")
 
 
 def _findings(column: str | None) -> tuple[tuple[str, str], ...]:

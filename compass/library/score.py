@@ -171,12 +171,12 @@ def check_page(out: Path, read: Sequence[str | Path]) -> None:
     Raises:
         UserError: it is a file, holds something else or what is read, or may not be written.
     """
-    from compass.evaluation.given_results import FACTS
+    from compass.evaluation.results import GIVEN
 
     place = out.resolve()
     if out.exists() and not out.is_dir():
         raise UserError(f"--out {out}: is a file; name a folder")
-    if out.is_dir() and any(out.iterdir()) and not (out / FACTS).is_file():
+    if out.is_dir() and any(out.iterdir()) and not (out / GIVEN).is_file():
         raise UserError(f"--out {out}: holds something else than `compass score --out` writes; name a new folder")
     if inside := next((path for path in read if place in Path(path).resolve().parents), None):
         raise UserError(f"--out {out}: holds {inside}, which is read; name another folder")
@@ -193,8 +193,8 @@ def write_scored(found: Mapping[str, Scored], out: Path, *, megabytes: float = 2
         out: the folder, checked with `check_page`.
         megabytes: most that responses may add to the page.
     """
-    from compass.evaluation.given_results import FACTS, count_other_golds, given_tables
-    from compass.evaluation.results import write_results
+    from compass.evaluation.given_results import count_other_golds, given_tables
+    from compass.evaluation.results import GIVEN, write_results
     from compass.files import write_json
     from compass.report.page import write_report
     from compass.report.run import read_run
@@ -202,7 +202,7 @@ def write_scored(found: Mapping[str, Scored], out: Path, *, megabytes: float = 2
     kept = {model: scored.kept for model, scored in found.items() if scored.kept is not None}
     other = count_other_golds(kept)
     facts = {model: one.facts | {"other_golds": other[model], "scores": one.scores} for model, one in found.items()}
-    write_json(out / FACTS, facts)  # first: the folder is known as one of ours if this is stopped
+    write_json(out / GIVEN, facts)  # first: the folder is known as one of ours if this is stopped
     scores = write_results(out, *given_tables(kept), {}, seed=0, primary=_decides(list(kept)))
     write_json(out / "scores.json", {"models": scores})
     run = read_run(out)

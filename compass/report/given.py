@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compass.evaluation.given_responses import OUTCOMES
 from compass.page.blocks import Note, Part, Section, Table
 from compass.report.headline import AVERAGE, best_model, find_comparison, format_gap, format_interval, percent
 from compass.report.run import Run
+from compass.sampling.score import OUTCOMES
 from compass.verifier.extract import UNANSWERED
 
 UNKNOWN = (

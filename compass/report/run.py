@@ -15,9 +15,8 @@ import pyarrow as pa
 
 from compass.errors import UserError
 from compass.evaluation.comparisons import compare_models
-from compass.evaluation.given_results import FACTS
 from compass.evaluation.labels import error_of_run
-from compass.evaluation.results import read_clusters
+from compass.evaluation.results import GIVEN, read_clusters
 from compass.records import RecordError
 from compass.report.outputs import read_table
 from compass.report.results import Results, read_json, read_results
@@ -210,7 +209,7 @@ def _read_evaluation(folder: Path) -> Run:
         scores = summarise(seen["samples"], seen["comparisons"], clusters=read_clusters(seen.get("problems")))
     seen["verifier"] = error_of_run(folder, folder / "labels") or {}
     times = {"evaluate": read_json(folder / "time.json")} if (folder / "time.json").exists() else {}
-    given = read_json(folder / FACTS) if (folder / FACTS).exists() else {}
+    given = read_json(folder / GIVEN) if (folder / GIVEN).exists() else {}
     return Run(folder, Results(scores=scores), times=times, given=given, **seen)
 
 

@@ -39,6 +39,9 @@ def is_bare_answer(text: str, answer: str | None) -> bool:
 NO_ANSWER = "none"
 """Outcome of a response that gives no final answer."""
 
+OUTCOMES = ("equal", "different", "unrecognised", NO_ANSWER)
+"""What becomes of a response: the verdict on its answer, or that it gives none."""
+
 SCORES = pa.schema(
     [
         ("answer", pa.string()),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -33,10 +33,6 @@ from compass.sources.recast import recast
 from compass.sources.repair import JSON_STARTS, repair, repaired_row
 
 STAGE = "collect"
-
-RECORDED = {field.name for field in fields(Published)}.intersection(RECORD.names)
-"""What adapters give that is a column of records by the same name; where `_record` says nothing else of it, it is text."""
-
 PIECE = 2_000
 """Rows that a process takes at a time; few pieces are held as Python objects, the rest in Arrow tables."""
 
@@ -369,13 +365,13 @@ def _record(
         "answer": clean(published.answer)[: limits.max_answer_chars],
         "published_answer": clean(choice.answer)[: limits.max_answer_chars] if choice is not published else None,
         "alternatives": [clean(gold)[: limits.max_answer_chars] for gold in published.alternatives] or None,
+        "tolerance": published.tolerance or None,
         "other_answer": clean(published.other_answer)[: limits.max_answer_chars] or None,
         "solution": clean(published.solution)[: limits.max_solution_chars],
         "licence": clean(published.licence) or source.licence,
         "source_level": clean(published.level),
+        "cluster": clean(published.cluster) or None,
     }
-    for name in RECORDED.difference(record):
-        record[name] = clean(getattr(published, name)) or None
     return record, drop
 
 

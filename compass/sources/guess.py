@@ -409,7 +409,7 @@ def _gold(
     """The paths of the gold and of the solution, each empty where there is none; `talk` is the assistant's message."""
     fields = [field for field in every if field.path not in taken]
     answer = _first(fields, ANSWER, lambda field: is_gold(field) and not why_no_golds(field))
-    known = {field.path for field in fields if answer and field.name in SOLUTION and _repeats(field, answer, rows)}
+    known = {field.path for field in fields if answer and field.name in SOLUTION and _repeats_gold(field, answer, rows)}
     solution = _first(fields, SOLUTION, is_solution, known)
     if not answer and not solution and not talk[0] and not _short_fields(fields):
         answer = _first(
@@ -446,7 +446,7 @@ def _gold(
     return answer.path if answer else "", solution.path if solution else ""
 
 
-def _repeats(field: Field, answer: Field, rows: Sequence[Mapping[str, Any]]) -> bool:
+def _repeats_gold(field: Field, answer: Field, rows: Sequence[Mapping[str, Any]]) -> bool:
     """Whether a field holds the golds once more, or is their field itself: as a solution it would settle conflicts."""
     pairs = [[reach(row, path) for path in (field.path, answer.path)] for row in rows]
     texts = [["".join(str(value).split()) for value in pair] for pair in pairs if MISSING not in pair]

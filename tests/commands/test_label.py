@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from compass.cli import main
-from compass.evaluation.labels import error_of_run, read_labels
+from compass.evaluation.label_files import read_labels
+from compass.evaluation.labels import error_of_run
 
 
 @pytest.fixture

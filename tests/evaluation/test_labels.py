@@ -3,17 +3,8 @@ import pyarrow as pa
 import pytest
 
 from compass.evaluation.accuracy import wilson
-from compass.evaluation.labels import (
-    WEIGHTS,
-    LabelsError,
-    distinct_responses,
-    error_of_run,
-    in_turn,
-    measured_error,
-    read_labels,
-    text_digest,
-    write_label,
-)
+from compass.evaluation.label_files import LabelsError, read_labels, text_digest, write_label
+from compass.evaluation.labels import WEIGHTS, distinct_responses, error_of_run, in_turn, measured_error
 
 KINDS = {
     "right": (True, True, "equal", "5", ""),
@@ -70,9 +61,9 @@ def test_the_order_goes_round_the_strata_and_skips_what_has_a_label():
 def test_labels_are_kept_line_by_line_and_the_last_one_counts(tmp_path):
     path = tmp_path / "deep" / "labels.jsonl"
     one, two = distinct_responses(samples(right=2))
-    write_label(path, one, True, "person")
-    write_label(path, two, None, "person")
-    write_label(path, one, False, "person")
+    write_label(path, one.key, True, "person")
+    write_label(path, two.key, None, "person")
+    write_label(path, one.key, False, "person")
     assert read_labels(path) == {one.key: False, two.key: None}
     assert read_labels(tmp_path / "none.jsonl") == {}
     assert error_of_run(tmp_path, tmp_path) is None

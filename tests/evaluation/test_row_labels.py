@@ -10,7 +10,8 @@ import pytest
 
 from compass.curation.noise.finding import Finding, Strength, findings_column
 from compass.evaluation.accuracy import wilson
-from compass.evaluation.labels import in_turn, read_labels, write_label
+from compass.evaluation.label_files import read_labels, write_label
+from compass.evaluation.labels import in_turn
 from compass.evaluation.row_labels import curated_rows, measured_rows
 from compass.ledger import Drop, Reason, split
 from compass.records import with_column
@@ -94,8 +95,8 @@ def test_findings_count_whatever_became_of_the_row_and_dedup_rows_were_not_read(
 
 def test_labels_have_one_format_and_hold_while_problem_and_gold_are_the_same(rows, records, tmp_path):
     path = tmp_path / "labels.jsonl"
-    write_label(path, rows[0], False, "person")
-    write_label(path, rows[1], None, "person")
+    write_label(path, rows[0].key, False, "person")
+    write_label(path, rows[1].key, None, "person")
     assert set(json.loads(path.read_text().splitlines()[0])) == {"id", "digest", "right", "by"}
     measured = measured_rows(rows, read_labels(path))
     assert (measured["labelled"], measured["unsure"]) == (1, 1)

@@ -9,7 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from compass.evaluation.labels import distinct_responses, write_label
+from compass.evaluation.label_files import write_label
+from compass.evaluation.labels import distinct_responses
 from compass.records import RecordError
 from compass.report.headline import conclude
 from compass.report.results import Results
@@ -21,7 +22,7 @@ def test_labels_in_the_folder_of_an_evaluation_are_counted(tmp_path: Path) -> No
     write_evaluation(tmp_path, sample_rows())
     assert read_run(tmp_path).verifier == {}
     responses = distinct_responses(pq.read_table(tmp_path / "samples.parquet"))
-    write_label(tmp_path / "labels" / "labels.jsonl", responses[0], True, "person")
+    write_label(tmp_path / "labels" / "labels.jsonl", responses[0].key, True, "person")
     assert read_run(tmp_path).verifier["labelled"] == 1
 
 

@@ -1,14 +1,21 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
+import yaml
 
 import compass
-from compass.evaluation.labels import LabelsError
-from compass.evaluation.row_labels import row_key
+from compass.evaluation.label_files import LabelsError, row_key
 from compass.report.history import history
 from compass.report.outputs import open_outputs
+from compass.settings import SettingsError, load_settings
+from compass.settings.curation import Curation
+from stages._deps import write_deps
+from stages._rl_entries import MARKED, check_names
+
+ROOT = Path(__file__).parents[2]
 
 ROWS = [
     ("What is the area of the shaded region in the figure below, in square metres?", "12"),
@@ -63,6 +70,17 @@ def test_a_mark_of_no_row_is_said(files, tmp_path, capsys):
     said = capsys.readouterr().out
     assert "2 of 3 marks name no row" in said
     assert "feedfeedfeedfeed" in said
+
+
+def test_dvc_follows_the_file_of_marks():
+    ours = load_settings(ROOT / "params.yaml").model_copy(update={"curation": Curation(labels="marks/labels.jsonl")})
+    before = (ROOT / "dvc.yaml").read_text()
+    with pytest.raises(SettingsError, match=r"collect depends on marks/labels\.jsonl, .*; run `make deps`"):
+        check_names(ours, ROOT / "dvc.yaml")
+    written = write_deps(before, ROOT, labels="marks/labels.jsonl")
+    graph = yaml.safe_load(written)["stages"]
+    assert [name for name in graph if "marks/labels.jsonl" in graph[name]["deps"]] == list(MARKED)
+    assert write_deps(written, ROOT) == before  # no longer named
 
 
 @pytest.mark.parametrize("text", [None, '{"id": "1"}\n'])

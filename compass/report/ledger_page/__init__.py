@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from compass.evaluation.row_labels import row_key
+from compass.evaluation.label_files import row_key
 from compass.files import write_text
 from compass.page.blocks import Link, Note, Section, Table
 from compass.page.html import block_html, document, section_html, sections_html
