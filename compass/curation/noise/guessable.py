@@ -42,6 +42,16 @@ _STATEMENTS = re.compile(r"[①②③④⑤]|(?:^|(?<=[\s$]))\(?[1-4]\)\$?|\([iI
 _STATEMENT_GOLD = re.compile(
     r"\s*\$?(?:\\text(?:bf)?\{)?\s*(?:[①-⑨]|\([1-6]\)|\((?:I|II|III|IV|V)\))(?:[\s,，、;]|and|\\text\{|[①-⑨]|\([1-6]\)|\((?:I|II|III|IV|V)\)|[}$\\.])*\s*"
 )
+_NUMBERS_GOLD = re.compile(
+    r"[\s$({]*(?:\\text(?:bf)?\{\s*)?[(]?[1-6][)]?(?:\s*(?:,|and|\\text\{\s*and\s*\})\s*[(]?[1-6][)]?)*[\s)}$.]*"
+)
+_NUMBERS_ASKED = re.compile(
+    r"correct (?:statement|proposition|conclusion|judg\w+|option|one)|(?:numbers?|serial) (?:of|you think) .{0,40}(?:correct|true)"
+    r"|(?:statement|proposition|conclusion|assertion)s?\b[^.?]{0,30}\b(?:correct|true)\b|following groups|(?:statement|proposition|conclusion)s? (?:is|are|that are|number)",
+    re.I,
+)
+_NUMBERED = re.compile(r"^\s*(?:[-*] )?\(?[1-4][.)]|\([1-4]\)", re.M)
+_COUNT_ASKED = re.compile(r"\bhow many\b|\b(?:maximum|minimum|total|the) number of\b", re.I)
 
 
 def multiple_choice(record: dict, settings: Denoise) -> Finding | None:
@@ -63,7 +73,17 @@ def multiple_choice(record: dict, settings: Denoise) -> Finding | None:
         return found(
             NoiseReason.MULTIPLE_CHOICE, Strength.LIKELY, record, match, "answer", kind="gold names statements"
         )
+    if _numbers_statements(text, answer) and (match := _NUMBERS_ASKED.search(text)):
+        return found(NoiseReason.MULTIPLE_CHOICE, Strength.LIKELY, record, match, kind="gold numbers statements")
     return doubt
+
+
+def _numbers_statements(text: str, answer: str) -> bool:
+    """Whether a gold gives numbers of statements, of which the text has three, and not how many of them are true."""
+    if len(answer) >= 40 or not _NUMBERS_GOLD.fullmatch(answer) or not holds_any(text, ("3.", "3)")):
+        return False
+    one = len(re.findall(r"\d", answer)) == 1
+    return len(_NUMBERED.findall(text)) >= 3 and not (one and _COUNT_ASKED.search(text))
 
 
 def _choice(options: Options, answer: str) -> Strength | None:
