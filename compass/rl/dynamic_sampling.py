@@ -47,8 +47,8 @@ class GroupSampler(ReplayBuffer):
     """verl's synchronous replay buffer, bounded and recorded.
 
     Of `sampler_kwargs` (from `compass.rl.config`) verl's buffer takes `filter_groups_metric` (`acc`, or None for no dynamic sampling),
-    `train_batch_size` and `gen_batch_size`; the sampler reads `max_generation_batches`, `refill`, `reproducible` and `watch`
-    (`compass.rl.watch_config`). What else is there is the agent loop's.
+    `train_batch_size`, `gen_batch_size` and `max_inflight_gen_batches`; the sampler reads `max_generation_batches`, `refill`,
+    `reproducible` and `watch` (`compass.rl.watch_config`). What else is there is the agent loop's.
     """
 
     def __init__(self, **arguments: Any) -> None:
@@ -57,8 +57,8 @@ class GroupSampler(ReplayBuffer):
         self.reproducible = bool(options["reproducible"])
         one_for_one = options["refill"] == 1 or self.reproducible
         self.watch = options["watch"]
-        verls = {name: options[name] for name in ("filter_groups_metric", "train_batch_size", "gen_batch_size")}
-        super().__init__(**arguments, poll_interval=0.05, **verls)
+        names = ("filter_groups_metric", "train_batch_size", "gen_batch_size", "max_inflight_gen_batches")
+        super().__init__(**arguments, poll_interval=0.05, **{name: options[name] for name in names})
         self.replace = OneForOne(self.refill_fn) if one_for_one else None
         self.refill_fn = self.replace or self.refill_fn
         self.rewards_file = Path(self.watch["rewards"])

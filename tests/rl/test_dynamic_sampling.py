@@ -99,13 +99,14 @@ def queue(monkeypatch: pytest.MonkeyPatch) -> Queue:
 
 @pytest.fixture
 def build(tmp_path: Path, queue: Queue) -> Callable[..., Any]:
-    """`build(level, dynamic_sampling=False)` gives the buffer of a stage with such settings; it polls at once."""
+    """`build(level, dynamic_sampling=False)` gives the buffer of a stage with such settings, `verl` among them; it polls at once."""
 
-    def made(*arguments: Any, **rollout: Any) -> Any:
+    def made(*arguments: Any, verl: dict[str, Any] | None = None, **rollout: Any) -> Any:
         from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
 
         paths = StagePaths(tmp_path, tmp_path / "train.parquet", tmp_path)
-        config = verl_config("rl-1", stage(*arguments, **rollout), paths, seed=0)
+        settings = stage(*arguments, **rollout).model_copy(update={"verl": verl or {}})
+        config = verl_config("rl-1", settings, paths, seed=0)
         trainer = SimpleNamespace(config=config, trainer_mode="sync", _add_prompts_to_generate=queue.refill)
         return PPOTrainerSync._build_replay_buffer(trainer)
 
@@ -185,6 +186,11 @@ def test_as_many_groups_are_asked_for_as_the_setting_says(
     told = read_progress(sampler.progress.path)
     assert (told["step"], told["phase"]) == (2, "rollout")
     assert told["detail"] == f"{2 + asked} groups finished, 1 of them left out"
+
+
+def test_verls_buffer_gets_the_number_of_batches_in_flight(build: Any) -> None:
+    assert build().max_inflight_gen_batches == 1
+    assert build(verl={"algorithm.filter_groups.max_inflight_gen_batches": 3}).max_inflight_gen_batches == 3
 
 
 def test_a_reproducible_batch_has_the_order_of_the_data_and_replaces_one_by_one(queue: Queue, build: Any) -> None:
