@@ -154,7 +154,9 @@ def test_max_rows_reads_no_further(tmp_path):
 
 def test_a_field_that_one_of_the_first_1000_rows_has_is_no_wrong_name(tmp_path):
     rows = [{"problem": "1?", "answer": "1"}] * 999 + [{"problem": "1?", "answer": "1", "level": 3}]
-    assert run(tmp_path, rows, level_field="level").kept.column("source_level").to_pylist()[-2:] == ["", "3"]
+    kept = run(tmp_path, rows, level_field="level").kept
+    assert kept.column("source_level").to_pylist()[-2:] == ["", "3"]
+    assert kept.column("level").null_count == 1000  # grading fills it
     with pytest.raises(
         SourceError, match=r"none of the first 1000 rows \(to .*s\.jsonl: row 999\) has the field 'level'"
     ):
