@@ -61,6 +61,13 @@ def test_a_file_is_guessed_as_the_small_profile_describes_it(name):
     assert for_file(path) == described
 
 
+def test_the_page_lists_the_sources_of_the_small_profile():
+    page = (ROOT / "docs/reference/sources.md").read_text(encoding="utf-8")
+    for name, source in SMALL.items():
+        rows, _, _ = REAL[name]
+        assert f"\n| `{name}` | `{Path(source.path).name}` | {rows:,} | {source.licence} |" in page
+
+
 def test_the_entries_for_the_hub_on_the_page_are_sources():
     page = (ROOT / "docs/reference/sources.md").read_text(encoding="utf-8")
     block = re.search(r"\n## Open sets on the hub\n.*?```yaml\n(.*?)```", page, re.DOTALL)
