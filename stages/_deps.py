@@ -112,7 +112,7 @@ def _used(script: str, root: Path) -> set[str]:
 
 def _imported(path: str, root: Path) -> set[str]:
     """The project's files that a file imports, at its top, inside functions, or by a name in a string."""
-    names = _named_modules((root / path).read_text(encoding="utf-8"), Path(path).parent)
+    names = _list_named_modules((root / path).read_text(encoding="utf-8"), Path(path).parent)
     imported = set()
     for name in (name for name in names if name.split(".")[0] in ("compass", "stages")):
         place = Path(*name.split("."))
@@ -123,7 +123,7 @@ def _imported(path: str, root: Path) -> set[str]:
 
 
 @cache  # most stages share most files
-def _named_modules(code: str, package: Path) -> set[str]:
+def _list_named_modules(code: str, package: Path) -> set[str]:
     """The dotted names of what a module in a package may import, and of what it imports them from."""
     names = set()
     for node in ast.walk(ast.parse(code)):

@@ -63,7 +63,7 @@ def shared_problems(runs: Sequence[Run]) -> float:
 
 def _summarise_scores(runs: Sequence[Run], model: str, benchmark: str, shared: float) -> dict[str, Any]:
     scores = [run.results.scores[model][benchmark] for run in runs]
-    return summarise_runs([score["accuracy"] for score in scores], *_deviations(scores), shared=shared)
+    return summarise_runs([score["accuracy"] for score in scores], *_list_deviations(scores), shared=shared)
 
 
 def _summarise_gains(runs: Sequence[Run], model: str, base: str, shared: float) -> dict[str, Any] | None:
@@ -72,10 +72,10 @@ def _summarise_gains(runs: Sequence[Run], model: str, base: str, shared: float) 
     if len(found) < len(runs):
         return None
     values = [one["difference"] for one in found]
-    return summarise_runs(values, *_deviations(found), shared=shared, limits=(-1.0, 1.0))
+    return summarise_runs(values, *_list_deviations(found), shared=shared, limits=(-1.0, 1.0))
 
 
-def _deviations(figures: Sequence[Mapping[str, Any]]) -> Iterator[list[float | None]]:
+def _list_deviations(figures: Sequence[Mapping[str, Any]]) -> Iterator[list[float | None]]:
     """What other samples, and other problems, would move each of these scores or gains by; None where a run's evaluation is older than `sd`."""
     for part in ("samples", "problems"):
         yield [one.get("sd", {}).get(part) for one in figures]

@@ -32,6 +32,6 @@ def move_coefficient(history: Sequence[Mapping[str, Any]], entropy: float, loss:
     return min(max(moved, 0.0), loss["entropy_coef_max"])
 
 
-def applied_coefficient(metrics: Mapping[str, float], target: float) -> float:
+def find_applied_coefficient(metrics: Mapping[str, float], target: float) -> float:
     """What the loss of an iteration with these metrics multiplies its entropy by."""
     return metrics[COEFFICIENT] if metrics[ENTROPY] < target else 0.0

@@ -37,7 +37,7 @@ from verl.utils.debug import marked_timer
 from verl.workers.utils.losses import ppo_loss
 
 from compass.rl import estimators, one_update
-from compass.rl.adaptive_entropy import COEFFICIENT, applied_coefficient, move_coefficient
+from compass.rl.adaptive_entropy import COEFFICIENT, find_applied_coefficient, move_coefficient
 from compass.rl.correction import compare_responses
 from compass.rl.guards.findings import Findings
 from compass.rl.guards.step_guards import STEP_GUARDS, Facts, StepGuard
@@ -278,7 +278,7 @@ class StageTrainer(PPOTrainerSync):
         """Move the entropy coefficient, and give the actor the loss that has it."""
         ours, actor = self.watch.entropy, self.config.actor_rollout_ref.actor
         metrics[COEFFICIENT] = move_coefficient(self.history, metrics[ENTROPY], ours)
-        actor.entropy_coeff = applied_coefficient(metrics, ours.entropy_target)
+        actor.entropy_coeff = find_applied_coefficient(metrics, ours.entropy_target)
         self.actor_rollout_wg.set_loss_fn(partial(ppo_loss, omega_conf_to_dataclass(actor)))
 
     def _balance_batch(self, batch: Any, metrics: dict, *arguments: Any, **named: Any) -> Any:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from compass.rl.adaptive_entropy import COEFFICIENT, applied_coefficient, move_coefficient
+from compass.rl.adaptive_entropy import COEFFICIENT, find_applied_coefficient, move_coefficient
 from compass.rl.config import StagePaths, verl_config
 from tests.rl.debug_stage import settings
 
@@ -17,7 +17,7 @@ def test_the_coefficient_rises_below_the_target_and_falls_elsewhere_within_its_b
     for entropy in (0.2, 0.1, 0.29, 0.3, 0.5, 0.4, 0.4, 0.2):
         metrics = {"actor/entropy": entropy, COEFFICIENT: move_coefficient(history, entropy, LOSS)}
         history.append(metrics)
-        found.append((metrics[COEFFICIENT], applied_coefficient(metrics, LOSS["entropy_target"])))
+        found.append((metrics[COEFFICIENT], find_applied_coefficient(metrics, LOSS["entropy_target"])))
     expected = [0.03, 0.035, 0.035, 0.025, 0.015, 0.005, 0.0, 0.01]
     assert [coefficient for coefficient, _ in found] == pytest.approx(expected)
     # from the target upwards nothing raises entropy
