@@ -339,11 +339,11 @@ def run_denials(problems: list[Problem], draw: random.Random, minutes: float) ->
                         "evidence": judgement.evidence,
                     }
                 )
-    return {"generator": "denials", "wrong of tries": dict(sorted(tries.items())), "findings": findings}  # fmt: skip
+    return {"generator": "denials", "wrong of tries": dict(sorted(tries.items())), "findings": findings}
 
 
 def run_pairs(name: str, attack: Iterator[Finding | None], minutes: float) -> dict[str, Any]:
-    """Run any generator but that of copies; what it found, each text and gold once."""
+    """Run any generator but those of copies and denials; what it found, each text and gold once."""
     tries, found = 0, {}
     for finding in _for_minutes(attack, minutes, name):
         tries += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from compass.records import record_id
@@ -96,7 +96,6 @@ def test_what_has_two_readings_or_none_stays(text):
     assert repair(text) == text
 
 
-@settings(deadline=None)
 @given(
     st.text(
         alphabet=st.sampled_from("\\\\ $(){}&;ltgamp#39\x0c\x08\t\n\rabefhinoqrtuvxÃÂâ€\u0097 []<>/*^|"), max_size=60
