@@ -34,7 +34,6 @@ from compass.verifier.extracting.languages import VERBS
 from compass.verifier.extracting.sentences import (
     FORMULA,
     YES_OR_NO,
-    Asked,
     drop_announcement,
     find_last_value,
     find_numbers,
@@ -166,21 +165,23 @@ def _may_hold_value(answer: str) -> bool:
 def _read_own_turn(text: str, mode: Mode, question: str | None) -> Reading:
     boxes = find_boxes(text)
     if boxes:
-        return _read_boxes(text, boxes, mode)
+        return _read_boxes(text, boxes, mode, question)
     tail = _drop_decoration(drop_placeholders(_shorten_gaps(text[-TAIL:]))).strip()
     if not tail or _GIVEN_UP.search(tail):
         return Reading(None, "not found" if tail or text else ENDS_INSIDE)
-    reading = _read_words(drop_footnotes(tail), mode, read_question(question))
+    reading = _read_words(drop_footnotes(tail), mode, question)
     if mode == Mode.ANY and reading.answer is None and reading.evidence in ("not found", "several that disagree"):
         value = find_last_value(tail, question)
-        return reading if value is None or _is_denied_where_found(tail, value) else Reading(value, "last value")
+        return (
+            reading if value is None or _is_denied_where_found(tail, value, question) else Reading(value, "last value")
+        )
     return reading
 
 
-def _is_denied_where_found(tail: str, value: str) -> bool:
+def _is_denied_where_found(tail: str, value: str, question: str | None) -> bool:
     """Whether a text denies a value, as `is_denied`, where it gives it last."""
     found = list(re.finditer(rf"(?<![\w.]){re.escape(value.strip('$* '))}(?!\w)", tail))
-    return bool(found) and is_denied(tail, found[-1].start(), found[-1].end(), value)
+    return bool(found) and is_denied(tail, found[-1].start(), found[-1].end(), value, question)
 
 
 def list_candidates(response: str, question: str | None = None) -> list[tuple[str, str]]:
@@ -197,8 +198,9 @@ def list_candidates(response: str, question: str | None = None) -> list[tuple[st
     return found + [(evidence, value) for evidence, value in others if value]
 
 
-def _read_words(tail: str, mode: Mode, asked: Asked) -> Reading:
+def _read_words(tail: str, mode: Mode, question: str | None) -> Reading:
     """What a response without a box announces, or else states in its last sentence."""
+    asked = read_question(question)
     values = find_announced(tail)
     if values:
         place, value = values[-1].place, values[-1].value
@@ -213,18 +215,22 @@ def _read_words(tail: str, mode: Mode, asked: Asked) -> Reading:
         if value is None or concludes_otherwise(after, value):
             return Reading(None, "several that disagree")
         end = len(tail) - len(after)
-        return Reading(None, "taken back") if is_denied(tail, place, end, value) else Reading(value, "announcement")
+        return (
+            Reading(None, "taken back")
+            if is_denied(tail, place, end, value, question)
+            else Reading(value, "announcement")
+        )
     if has_announcement(tail):
         return Reading(None, ENDS_INSIDE if is_cut_off(tail) else "taken back")
     if _ENDS_IN_LABEL.search(tail):
         return Reading(None, ENDS_INSIDE)
     value = find_stated_answer(tail, asked, must_conclude=mode == Mode.STRICT)
-    if value is not None and _is_denied_where_found(tail, value):
+    if value is not None and _is_denied_where_found(tail, value, question):
         return Reading(None, "taken back")
     return Reading(value, "sentence" if value is not None else ENDS_INSIDE if is_cut_off(tail) else "not found")
 
 
-def _read_boxes(text: str, boxes: list[Box], mode: Mode) -> Reading:
+def _read_boxes(text: str, boxes: list[Box], mode: Mode, question: str | None) -> Reading:
     """The answer of the last box and its neighbours, unless what follows takes it back.
 
     Beyond `Mode.STRICT` a value that is called the final answer, after further reasoning, counts before a box: the box held a step.
@@ -240,7 +246,11 @@ def _read_boxes(text: str, boxes: list[Box], mode: Mode) -> Reading:
         if replaces or (mode != Mode.STRICT and _is_final_after_reasoning(after)):
             return Reading(later, "announcement")
         return Reading(None, "several that disagree")
-    if answer is None or offers_several(text, boxes, group) or is_denied(text, group[0].start, group[-1].end, answer):
+    if (
+        answer is None
+        or offers_several(text, boxes, group)
+        or is_denied(text, group[0].start, group[-1].end, answer, question)
+    ):
         return Reading(None, "taken back")
     return Reading(None, "several that disagree") if concludes_otherwise(after, answer) else Reading(answer, "box")
 

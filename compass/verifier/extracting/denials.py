@@ -20,14 +20,21 @@ REACH = 300
 """Characters before an answer in which its sentence, its heading and the sentence before it are looked for."""
 
 _NEGATION = re.compile(
-    r"\b(?:not|never|no|none|nothing|nor|neither|nobody|no\sone|nowhere|cannot|hardly|scarcely|barely|without|by\sno\smeans|anything\sbut|far\sfrom)\b|n[’']t\b|"
+    r"\b(?:not|never|no|none|nothing|nor|neither|nobody|no\sone|nowhere|cannot|hardly|scarcely|barely|without|by\sno\smeans|anything\sbut|far\sfrom"
+    r"|(?<!to\s)avoid\w*|prevent\w*|fix(?:es|ed|ing)?|correct(?:s|ed|ing)|remov\w+|eliminat\w+|differs?\sfrom|different\sfrom|unlike|despite)\b|n[’']t\b|"
     + FOREIGN_DENIED,
     re.IGNORECASE,
 )
+_NOUN = r"(?:answer|result|value|number|solution|conclusion|claim|statement|total|figure|outcome|reply|response|guess|finding|thought|line|box|calculation|computation|reasoning|work|check|attempt|formula|step|argument|verification)s?"
+_OF_ANOTHER = (
+    rf"(?!\s(?!(?:\w+\s)?{_NOUN}\b|(?:a|an|and|any|are|as|at|after|again|also|anyway|because|before|but|by|either|for|from|given|he|here|how|I|if|in|indeed|is|it|now|of|on|one|or|since|so|that|the|then|there|though|under|until"
+    r"|they|this|to|too|unless|was|we|when|where|which|while|with|you)\b|\w+ly\b)[a-z])"
+)
+"""What may not follow an adjective that denies: the noun of another thing, as in "false coins", "the wrong envelope"."""
 _WRONG = re.compile(
-    r"\b(?:wrong(?:ly)?|incorrect(?:ly)?|false(?:ly)?|mistak(?:e|es|en|enly)|erroneous(?:ly)?|errors?(?!\s(?:of|bound|term|bar|margin))|erred|untrue|fault(?:y|s)?|flaw(?:s|ed)?|invalid|inaccurate|inconsistent|incompatible"
-    r"|impossible|implausible|absurd|nonsens(?:e|ical)|rubbish|garbage|bogus|misguided|mislead(?:s|ing)|unfounded|unjustified|untenable|unreliable|unsound|spurious|extraneous|slips?|blunder|typo"
-    r"|too\s(?:large|small|big|high|low|great|much|many|few|little|long|short|good)|(?:is|was|are|be|looks|seems)\s(?:\w+\s)?off|out\sof\sthe\squestion|fail(?:s|ed|ing|ure)?|contradict(?:s|ed|ing|ion|ory)?|violat(?:e|es|ed|ing|ion)"
+    rf"\b(?:(?:wrong|incorrect|false|erroneous|faulty|invalid|impossible|extraneous|spurious|contradictory){_OF_ANOTHER}|(?:wrong|incorrect|false|erroneous)ly|mistak(?:e|es|en|enly)|errors?(?!\s(?:of|bound|term|bar|margin))|erred|untrue|faults?|flaw(?:s|ed)?|inaccurate|inconsistent|incompatible"
+    r"|implausible|absurd|nonsens(?:e|ical)|rubbish|garbage|bogus|misguided|mislead(?:s|ing)|unfounded|unjustified|untenable|unreliable|unsound|slips?|blunder|typo"
+    r"|too\s(?:large|small|big|high|low|great|much|many|few|little|long|short|good)|(?:is|was|are|be|looks|seems)\s(?:\w+\s)?off|out\sof\sthe\squestion|fail(?:s|ed|ing|ure)?|contradict(?:s|ed|ing|ion)?|violat(?:e|es|ed|ing|ion)"
     r"|break(?:s|ing)?|overlook(?:s|ed|ing)?|(?:double[\s-]counts?|counts?\s[^,;.]{1,30}\stwice)|miss(?:es|ed)|mis(?:read|count|calculat|comput|understood|took)\w*|clash(?:es)?|conflict(?:s|ing)?|falls?\sshort|refuted?|disprove[sdn]?|disagree"
     r"|doubt(?:s|ful|ed)?|dubious|questionable|sceptical|skeptical|suspect|unsure|uncertain|wonder|fear|afraid"
     r"|withdr[ae]w(?:n|s)?|retract(?:s|ed)?|abandon(?:ed)?|reject(?:s|ed)?|discard(?:ed)?|disregard(?:ed)?|ignored?|forget|scrap(?:ped)?|scratch|strike|delete[d]?|cross(?:ed)?|erased?|revoked?"
@@ -35,31 +42,36 @@ _WRONG = re.compile(
     re.IGNORECASE,
 )
 """Heads that deny: words for wrong, for failing, for doubt, and for withdrawing."""
+_UNTRUE = re.compile("wrong|incorrect|false")
 _RIGHT = re.compile(
     r"\b(?:right|correct(?:ly)?|true|truth|valid|accurate|answers?|works?|holds?|satisf\w+|possible|fits?|follows?|what|meets?|agrees?|match(?:es)?|checks?|makes?\ssense|adds?\sup|accept\w*"
-    r"|justif\w+|reach\w*|trust|believe|think\sso|convinced|confiden\w+|sure|certain|rely|vouch|stands?|count|grade|acceptable|apply|applies|mine|do|writes?|say|conclude|claim)\b",
+    rf"|the\s(?:\w+\s)?{_NOUN}|justif\w+|reach\w*|trust|believe|think\sso|convinced|confiden\w+|sure|certain|rely|vouch|stands?|count|grade|this|acceptable|apply|applies|mine|do|writes?|say|conclude|claim)\b",
     re.IGNORECASE,
 )
 """What a negation has to rule over to deny an answer: "is not even" says something else of it."""
-_NOUN = r"(?:answer|result|value|number|solution|conclusion|claim|statement|total|figure|outcome|reply|response|guess|finding|thought|line|box|calculation|computation|reasoning|work|check|attempt|formula|step)s?"
 _POINTER = (
-    r"\b(?:this|that|it|these|such|mine|the\sabove|what\s(?:I|we)|everything|my\s(?:\w+\s){0,2}\w+"
-    rf"|the\s(?!other|second|next|only|negative)(?:\w+\s){{0,2}}{_NOUN})\b|\bso\W*$"
+    r"\b(?:this|that(?=\W*$|\W*[,.;:!?’']|\s(?:\w+ly\s)?(?:is|was|isn|wasn|can|could|may|might|must|seems?|looks?|does|did|doesn|didn|won|has|cannot|never|hardly|rests|leads|comes|turn\w*|counts|misses|breaks|overlooks|falls|fails?|contradicts|violates|clashes|conflicts|out|back)\b"
+    rf"|\s(?:\w+\s)?{_NOUN}\b)|it|these|such|mine|the\sabove|what\s(?:I|we)|everything|my\s(?:\w+\s){{0,2}}\w+"
+    rf"|the\s(?!other|second|next|only|negative)(?:\w+\s){{0,2}}{_NOUN})\b|\bso\W*$|^\W*verification\b"
 )
 """What points back to an answer."""
 _ANOTHER = re.compile(
-    r"\W*(?:since|because|as|whatever)\b|\W*(?:(?:while|whereas|and|so|but|that|where|indeed|here|there)\s)*(?:(?:any|every|all)\s(?:other|\w+er)|most|many|some|few|several|(?:the\s)?others?|another|no|none|nothing|nobody|those"
-    r"|people|students|beginners|if|when|had)\b",
+    r"\W*(?:since|because|as|whatever)\b|\W*(?:(?:while|whereas|even|though|although|and|so|but|that|where|indeed|here|there)\s)*(?:(?:any|every|all)\s(?:other|\w+er)|most|many|some|few|several|(?:the\s)?others?|another|no|none|nothing|nobody|those|there\s(?:is|are|was|were)\sno\s(?!way|chance)"
+    r"|people|students|beginners|if|when|had|suppose|assume|assuming|(?:the|this|our|your)\s(?:problem|question|exercise|task)|(?:we|I|one|you)\s(?:must\s|can\s|may\s)?"
+    rf"(?:(?:re|dis)\w+|ignored?|overlook)\s(?:the|a|an|all|any|\w\b)\s?(?!\w*\s?(?:{_NOUN}(?!\s[\d$])|above|last|previous)\b)|of)\b"
+    r"|.*\b(?:this|that|it|which)\swould\s(?:not\s)?(?:be|have|contradict|give|mean|lead)\b|.*\b(?:often|easily|commonly|usually|typically|frequently|sometimes|easy)\b"
+    r"|.*\b(?:my|our|the|an)\s(?:very\s)?(?:first|earlier|initial|original)\s(?:\w+\s)?(?:attempt|try|approach|method|calculation|computation)|\W*(?:even\s)?(?:though|although)\s.*\b(?:may|might|looks?|seems?)\b",
     re.IGNORECASE,
 )
-"""How a clause begins that gives a reason, or speaks of something else than the answer."""
+"""A clause that gives a reason, concedes, speaks in general or of what would be, or of something else than the answer: another value, the
+problem, an earlier try, a thing that somebody rejects."""
 _BACK = re.compile(_POINTER, re.IGNORECASE)
-_EXPLETIVE = re.compile(r"\bit(?:'s|\s(?:is|was|would\sbe|can\sbe))\s[^,;.]{2,60}?\sto\s", re.IGNORECASE)
+_EXPLETIVE = re.compile(r"\bit(?:'s|\s(?:is|was|(?:would|can)\s(?:not\s)?be))\s[^,;.]{2,60}?\sto\s", re.IGNORECASE)
 _CLAUSE = re.compile(
-    r"[,;:()—–]|\s-\s|\bthat\s(?=(?:the|an?|any|every|all|no|some|many|other)\b)|\b(?=(?:(?<!anything\s)but|and|though|although|because|since|while|whereas|yet|who|if)\b)",
+    r"[,;:()—–]|\s-\s|\bthat\s(?=(?:the|an?|any|every|all|no|some|many|other)\b)|\b(?=(?:(?<!anything\s)but|and|though|although|because|since|while|whereas|yet|who|where|if)\b)",
     re.IGNORECASE,
 )
-_SAYS = r"(?:says?|said|writes?|wrote|claim(?:s|ed)|believe[ds]|guess(?:es|ed)|suggest(?:s|ed)|answer(?:s|ed)|argue[sd]?|thinks?|thought|put\sdown|told|came\sup)"
+_SAYS = r"(?:says?|said|writes?|wrote|claim(?:s|ed)|believe[ds]|guess(?:es|ed)|suggest(?:s|ed)|answered|argue[sd]?|thinks?|thought|put\sdown|told|came\sup)"
 _SAID_BESIDE = re.compile(
     rf"^\W*(?:{_SAYS}\s(?!I\b|we\b)|(?:or\s)?(?:so|as)\s(?!I\b|we\b|you\b|one\b)[^,;.]{{2,40}}?\s{_SAYS}\b)",
     re.IGNORECASE,
@@ -75,6 +87,25 @@ _UNREAL_AFTER = re.compile(
 )
 _LEADS = re.compile(r"\b(?:that|whether)\b|[:：]", re.IGNORECASE)
 """What leads on to a clause that is said, denied or doubted."""
+_NAMES_WRONG = re.compile(
+    rf"\W*(?:(?:do\s)?not\b|(?:here\sis\s)?(?:(?!is\b|was\b|are\b)[^\W\d]['’\w]*\s){{0,3}}?{_WRONG.pattern}(?:\sout|\sto\s\w+)?(?:\s(?:\w+\s)?{_NOUN}\b.*)?\W*$)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A heading, or what leads to a colon, that names an answer which is wrong: "Wrong", "A common wrong answer"."""
+_SAYS_WRONG = re.compile(
+    r"\b(?:say|write|conclude|claim|answer|think|believe|this|here\sit\sis|not)\W*$", re.IGNORECASE
+)
+"""How a clause ends that leads to what it denies: "it is wrong to say:"."""
+_WRONG_SUBJECT = re.compile(
+    rf"\b(?:an?|the|another|one)\s(?:\w+\s)?{_WRONG.pattern}\s(?:{_NOUN}\s(?:is|was|would\sbe)\W*)?$", re.IGNORECASE
+)
+"""A wrong answer as the subject of an answer's sentence."""
+_AFFIRMS = re.compile(r"\b(?:is|was)\s(?:\w+\s)?(?:right|correct|true|fine|valid)\b", re.IGNORECASE)
+_ELIDED = re.compile(
+    r"\W*(?:and|or|but|so)\s(?:(?!this|that|it|which)\w+\s)?(?:must|should|can|is|was|has|does|cannot|fails|contradicts)\b",
+    re.IGNORECASE,
+)
+"""A clause that goes on with the subject of the one before it."""
 _FORWARD = re.compile(
     r"\b(?:following|next\s(?:sentence|line|answer|step|statement)|what\s(?:comes|follows)(?:\snext)?|below|pretend|imagine)\b",
     re.IGNORECASE,
@@ -86,7 +117,7 @@ _OTHERS_SAY = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _SAID_AFTER = re.compile(
-    rf"\b(?:that|this|it|those|these)\s(?:is|was|are|were)\s(?:only\s|just\s)?(?:what\s(?!I\b|we\b)[^.]*\b{_SAYS}\b|the\s(?:\w+\s)?(?:words|{_NOUN})\s(?:of|by|from)\b)|^so\s(?!I\b|we\b)[^.,]{{2,30}}\s{_SAYS}\b",
+    rf"\b(?:that|this|it|those|these)\s(?:is|was|are|were)\s(?:only\s|just\s)?(?:what\s(?!I\b|we\b)[^.]*\b{_SAYS}\b|the\s(?:\w+\s)?(?:words|{_NOUN})\s(?:by|from|of\s(?:an?|my|one|some\w*|another|the\s(?:other|first|second)|(?-i:[A-Z])\w+))\b)|^so\s(?!I\b|we\b)[^.,]{{2,30}}\s{_SAYS}\b",
     re.IGNORECASE,
 )
 _SUPPOSED = re.compile(
@@ -120,9 +151,11 @@ _SECOND_LOOK = re.compile(
 """The writer looks again, or begins again."""
 
 
-def is_denied(text: str, start: int, end: int, answer: str) -> bool:
+def is_denied(text: str, start: int, end: int, answer: str, question: str | None) -> bool:
     """Whether a text denies, doubts, withdraws, replaces, only supposes or only quotes the answer that it gives from `start` to `end`, and
-    does not come back to it."""
+    does not come back to it. Words for wrong that the question is about, such as its false coins, deny only "this answer" and its like."""
+    low = max(0, start - REACH)
+    text, start, end = _hide_topic(text[low : end + TAIL], question or ""), start - low, end - low
     lead, above, previous = _part_before(text, start, end)
     if _is_denied_before(lead, above, previous):
         return True
@@ -133,14 +166,43 @@ def is_denied(text: str, start: int, end: int, answer: str) -> bool:
     return takes_back(after, answer, lead)
 
 
+def _hide_topic(text: str, question: str) -> str:
+    """A text, as long as before, without the words for wrong that its question has, except where they are said of "this answer" and its like."""
+    topic = {found[0].lower() for found in _WRONG.finditer(question)} | set(_UNTRUE.findall(question.lower()))
+    if not topic:
+        return text
+    words = "|".join(map(re.escape, sorted(topic))) + (
+        f"|{_UNTRUE.pattern}" if any(map(_UNTRUE.fullmatch, topic)) else ""
+    )
+    return re.sub(
+        rf"\b((?:this|that|the|my)\s(?:\w+\s)?(?:answer|result|value|total|solution)\b[^,.;:\n]{{0,20}}?)?\b(?:{words})\b",
+        lambda found: found[0] if found[1] else "_" * len(found[0]),
+        text,
+        flags=re.IGNORECASE,
+    )
+
+
 def takes_back(after: str, answer: str, lead: str = "") -> bool:
     """Whether sentences after an answer deny it, or look at it again, and do not come back to it; its own sentence begins with `lead`."""
     sentences = [part for part in SENTENCE.split(after) if part and part.strip()]
     for at, sentence in enumerate(sentences):
+        names_it = (
+            _OWNED.search(sentence) or re.search(r"\bmy\b", sentence, re.IGNORECASE) or answer.strip("$* ") in sentence
+        )
+        if at and not names_it and _speaks_of_other(sentences[at - 1], answer):
+            continue
         if _is_denied_by(sentence, answer, lead):
             return not _comes_back("\n".join(sentences[at + 1 :]), answer)
     look = _SECOND_LOOK.search(after)
     return look is not None and not _comes_back(after[look.end() :], answer)
+
+
+def _speaks_of_other(sentence: str, answer: str) -> bool:
+    """Whether a sentence speaks of another value or of a mistake in general, so that "this is wrong" after it means that."""
+    value = answer.strip("$* ")
+    if _ANOTHER.match(sentence.rpartition(":")[2]) or (re.search(r"[\d$\\]", sentence) and value not in sentence):
+        return True
+    return _denies(sentence) and _BACK.search(sentence) is None
 
 
 def _comes_back(text: str, answer: str) -> bool:
@@ -158,7 +220,11 @@ def _denies(clause: str) -> bool:
     negations = list(_NEGATION.finditer(clause))
     if _WRONG.search(clause) is not None:
         return len(negations) % 2 == 0
-    return len(negations) % 2 == 1 and _RIGHT.search(clause, negations[0].end()) is not None
+    if len(negations) % 2 == 0:
+        return False
+    end = negations[0].end()
+    is_short = not clause[end:].strip(" .!") and re.match(r"\W*(?:but\s)?(?:it|this|that)\b", clause) is not None
+    return is_short or _RIGHT.search(clause, end) is not None
 
 
 def _clauses(sentence: str) -> list[str]:
@@ -166,11 +232,21 @@ def _clauses(sentence: str) -> list[str]:
 
 
 def _find_denials(sentence: str, answer: str = "", lead: str = "") -> list[str]:
-    """The clauses that deny, and neither give a reason nor speak of something else, with `this` for the answer and the subject of its sentence."""
+    """The clauses that deny, and neither give a reason nor speak of something else, with `this` for the answer and the subject of its sentence;
+    none where a later clause affirms it."""
     if _WRONG.search(sentence) is None and _NEGATION.search(sentence) is None:
         return []
-    clauses = _clauses(_point_back(sentence, answer, lead))
-    return [one for one in clauses if _denies(one) and not _ANOTHER.match(one) and not _has_value_first(one)]
+    found: list[str] = []
+    is_other = False
+    for clause in _clauses(_point_back(sentence, answer, lead)):
+        is_other = (
+            bool(_ANOTHER.match(clause)) or _has_value_first(clause) or (is_other and bool(_ELIDED.match(clause)))
+        )
+        if _AFFIRMS.search(clause) and not _NEGATION.search(clause):
+            found.clear()
+        elif not is_other and _denies(clause):
+            found.append(clause)
+    return found
 
 
 def _point_back(sentence: str, answer: str, lead: str) -> str:
@@ -200,18 +276,22 @@ def _is_denied_before(lead: str, above: str, previous: str) -> bool:
     """Whether what leads to an answer denies, doubts, supposes or quotes it: its heading, the sentence before it if that points to what
     follows, and the clause on which its own sentence hangs."""
     heading = _HEADING.search(above)
-    if heading is not None and (_denies(heading[1]) or _QUOTES.match(heading[1])):
+    if heading is not None and ((_denies(heading[1]) and _NAMES_WRONG.match(heading[1])) or _QUOTES.match(heading[1])):
+        return True
+    if _WRONG_SUBJECT.search(lead):
         return True
     if _FORWARD.search(previous) and (_denies(previous) or _OTHERS_SAY.match(previous)):
         return True
     for leads in _LEADS.finditer(lead):
         governor, led = lead[: leads.start()], lead[leads.end() :]
-        if '"' in governor or re.search(r"[.!?]\s|\bbut\b", led):
+        is_colon = leads[0] in ":："
+        if '"' in governor or re.search(r"[.!?]\s|\bbut\b" if is_colon else r"[.!?]\s|\bbut\b|[:;]", led):
             continue
         clause = (_clauses(governor) or [""])[-1]
-        if _denies(clause) or _SUPPOSED.search(governor):
+        names = not is_colon or any(one.search(clause) for one in (_SAYS_WRONG, _FORWARD)) or _NAMES_WRONG.match(clause)
+        if (names and _denies(clause)) or _SUPPOSED.search(governor):
             return True
-        if leads[0] in ":：" and _OTHERS_SAY.match(governor.strip(" *#")):
+        if is_colon and _OTHERS_SAY.match(governor.strip(" *#")):
             return True
     return False
 
@@ -238,7 +318,7 @@ def _is_denied_by(sentence: str, answer: str, lead: str) -> bool:
         or _replaces(sentence, answer)
     ):
         return True
-    if _EXPLETIVE.search(sentence) or YES_OR_NO.fullmatch(answer.strip(" .")):
+    if sentence.rstrip().endswith("?") or _EXPLETIVE.search(sentence) or YES_OR_NO.fullmatch(answer.strip(" .")):
         return False
     if _UNREAL_AFTER.search(sentence) or _SAID_AFTER.search(sentence):
         return True
@@ -246,9 +326,9 @@ def _is_denied_by(sentence: str, answer: str, lead: str) -> bool:
 
 
 def _has_value_first(clause: str) -> bool:
-    """Whether a clause speaks of another value: it has one before the head that denies."""
+    """Whether a clause speaks of another value: it has one, before the head that denies if it has a head."""
     head = _WRONG.search(clause) or _NEGATION.search(clause)
-    return head is not None and re.search(r"[\d$\\]", clause[: head.start()]) is not None
+    return re.search(r"[\d$\\]", clause[: head.start()] if head else clause) is not None
 
 
 def _replaces(text: str, answer: str) -> bool:
