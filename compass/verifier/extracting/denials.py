@@ -102,7 +102,7 @@ _WRONG_SUBJECT = re.compile(
 """A wrong answer as the subject of an answer's sentence."""
 _AFFIRMS = re.compile(r"\b(?:is|was)\s(?:\w+\s)?(?:right|correct|true|fine|valid)\b", re.IGNORECASE)
 _ELIDED = re.compile(
-    r"\W*(?:and|or|but|so)\s(?:(?!this|that|it|which)\w+\s)?(?:must|should|can|is|was|has|does|cannot|fails|contradicts)\b",
+    r"\W*(?:(?:and|or|but|so)\s(?:(?!this|that|it|which)\w+\s)?)?(?:must|should|can|is|are|was|were|has|have|does|do|cannot|fails?|contradicts?)\b",
     re.IGNORECASE,
 )
 """A clause that goes on with the subject of the one before it."""
@@ -326,9 +326,11 @@ def _is_denied_by(sentence: str, answer: str, lead: str) -> bool:
 
 
 def _has_value_first(clause: str) -> bool:
-    """Whether a clause speaks of another value: it has one, before the head that denies if it has a head."""
+    """Whether a clause speaks of another value or option: it has one, before the head that denies if it has a head."""
     head = _WRONG.search(clause) or _NEGATION.search(clause)
-    return re.search(r"[\d$\\]", clause[: head.start()] if head else clause) is not None
+    return (
+        re.search(r"[\d$\\]|\([A-H]\)|(?<!\w)[B-H](?![\w'’])", clause[: head.start()] if head else clause) is not None
+    )
 
 
 def _replaces(text: str, answer: str) -> bool:
