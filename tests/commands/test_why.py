@@ -160,7 +160,8 @@ def evaluated(pipeline: Pipeline) -> tuple[Path, str, str]:
     folder, ids = pipeline
     (item, other) = pq.read_table(folder / "collect" / "benchmarks.parquet", columns=["id"])["id"].to_pylist()
     rows = [
-        {"model": model, "benchmark": "bench", "id": id_, "greedy": greedy, "correct": right, "correct_lenient": right or lenient, "finish_reason": "stop"}
+        {"model": model, "benchmark": "bench", "id": id_, "greedy": greedy, "correct": right, "correct_lenient": right or lenient,
+         "answer_lenient": "7", "outcome": "equal" if right else "different", "finish_reason": "stop"}
         for model, marks in (("base", "0010l"), ("rl-3", "1110g"))
         for id_ in (item, other)
         for mark in marks
