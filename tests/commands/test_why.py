@@ -199,7 +199,14 @@ def test_an_item_shows_its_scores_and_when_rows_like_it_were_trained_on(
     assert f"evaluate    resembles bench {item} (base 1/5, rl-3 3/4): What is 1?" in capsys.readouterr().out
     assert why(folder, "bench:0", "--json") == 0
     (found,) = json.loads(capsys.readouterr().out)["items"]
-    assert found["scores"]["rl-3"] == {"samples": 4, "right": 3, "right_lenient": 3, "cut_off": 0, "greedy": True}
+    assert found["scores"]["rl-3"] == {
+        "samples": 4,
+        "right": 3,
+        "right_lenient": 3,
+        "cut_off": 0,
+        "unread": 0,
+        "greedy": True,
+    }
     assert [one["trained"] for one in found["similar"]] == [{"rl-1": [2], "rl-3": [2]}]
 
 
