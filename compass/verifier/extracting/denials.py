@@ -4,6 +4,9 @@ A clause is read by its polarity: how many words in it deny (`not`, `never`, `wr
 wrong" affirm. A clause that denies counts where it speaks of the answer: in the answer's own sentence whatever its subject, unless that is
 another thing ("any other value"); in a later sentence where a word points back ("this", "the result above"); before it where the clause
 leads to it ("it is not true that", "a student wrote:") or is its heading.
+
+Not said of the answer, and so no denial: a word for wrong before another noun ("false coins"), what is said of another value or option, a
+question, a general statement ("often overlooked"), and, where the problem itself has such words, all but what names the answer.
 """
 
 from __future__ import annotations
