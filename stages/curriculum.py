@@ -97,7 +97,16 @@ def _short(chosen: dict[str, Selection]) -> str:
         for name, one in chosen.items()
         if one.missing
     ]
-    return f"short: {'; '.join(short)} (more sources, or less `curriculum.problems`)" if short else ""
+    notes = [f"short: {'; '.join(short)} (more sources, or less `curriculum.problems`)"] if short else []
+    return "; ".join(notes + _without_curriculum(chosen))
+
+
+def _without_curriculum(chosen: dict[str, Selection]) -> list[str]:
+    """Where every stage asked for another mix and all train on the same problems: the order from easy to hard is lost."""
+    sets, asked = [set(one.ids) for one in chosen.values()], [one.wanted for one in chosen.values()]
+    if all(one == sets[0] for one in sets) and any(one != asked[0] for one in asked):
+        return [f"warning: {', '.join(chosen)} train on the same {len(sets[0]):,} problems, though their mixes differ"]
+    return []
 
 
 def _facts(selection: Selection) -> dict[str, object]:
