@@ -17,6 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from compass.model_cards import rl_card
 from compass.progress import report, report_phase
 from compass.records import read_records, split_stages
@@ -71,7 +73,7 @@ def run(settings: Settings, stage: str, root: Path = Path(".")) -> Summary:
         counts["problems"] = hold_out(stage, training_set, validation, count=held, seed=settings.seed)
     report_phase("checking model and machine")
     check_start(stage, ours, model=start, train=training_set)
-    expected = _expected_groups(stage, problems, settings)
+    expected = _expected_groups(stage, problems, read_records(root / "data/curriculum/dropped.parquet"), settings)
 
     name = course(ours, seed=settings.seed, start=start, training_set=training_set)
     paths = StagePaths(start, training_set.resolve(), (work / name).resolve())
@@ -136,21 +138,21 @@ def _write_model(
     return model
 
 
-def _expected_groups(stage: str, problems, settings: Settings) -> MixedGroups | None:
+def _expected_groups(stage: str, problems: pa.Table, left_out: pa.Table, settings: Settings) -> MixedGroups | None:
     """Predict how many groups teach something, and warn of or stop a stage that could not fill a batch.
 
     Where the rates are not of the policy that starts the stage, they do not stop it: they are a guess about another model.
     """
     ours = settings.rl.stages[stage]
-    columns = (problems[name].to_pylist() for name in ("solve_rate", "n_rollouts", "stages"))
-    graded = [
-        (rate, rollouts)
-        for rate, rollouts, stages in zip(*columns, strict=True)
-        if rate is not None and rollouts and stage in split_stages(stages)
-    ]
-    if not graded:
+    chosen, others = [], []
+    for table in (problems, left_out):
+        columns = (table[name].to_pylist() for name in ("solve_rate", "n_rollouts", "stages"))
+        for rate, rollouts, stages in zip(*columns, strict=True):
+            if rate is not None and rollouts:
+                (chosen if stage in split_stages(stages) else others).append((rate, rollouts))
+    if not chosen:
         return None
-    expected = predict_mixed_groups(*zip(*graded, strict=True), ours.rollout.group_size)
+    expected = predict_mixed_groups(chosen, ours.rollout.group_size, others)
     level = ours.guards.mixed_groups.level
     seen = cannot_fill(expected, ours.rollout.max_generation_batches) if ours.rollout.dynamic_sampling else None
     if seen is None or level == "off":

@@ -2,9 +2,10 @@
 
 Their share is predicted from graded solve rates before a stage starts, and what was thrown away is bounded while it runs.
 
-A graded rate is an estimate: of a problem that none of 8 rollouts solved, the true rate may be 0 or 0.1, and the two fill
+A graded rate is an estimate: of a problem that one of 8 rollouts solved, the true rate may be 0.01 or 0.3, and the two fill
 a batch very differently. The problems themselves say which is likely: the prediction fits a beta distribution of rates to
-all of them (beta-binomial, by moments), and takes each problem's rate from that distribution given its own rollouts.
+all that were graded (beta-binomial, by moments), and takes each problem's rate from that distribution given its own rollouts.
+All, since a stage's own were chosen by their rates: among them the few that one lucky rollout brought in look like many.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from scipy.special import betaln
 from compass.errors import UserError
 
 WEAKEST = 0.5
-"""The least weight of the fitted distribution, in rollouts. The most is that of a problem's own rollouts: a stage's problems
-are chosen by the very rates that the distribution is fitted to, which makes them look more alike than they are."""
+"""The least weight of the fitted distribution, in rollouts. The most is that of a problem's own rollouts: few problems may look
+more alike than they are."""
 
 
 class UnfillableStageError(UserError):
@@ -58,19 +59,22 @@ class MixedGroups:
         )
 
 
-def predict_mixed_groups(solve_rates: Sequence[float], rollouts: Sequence[int], group_size: int) -> MixedGroups:
+Graded = Sequence[tuple[float, int]]
+"""Of each graded problem the solve rate, 0..1, and how many rollouts it comes from, 1 or more."""
+
+
+def predict_mixed_groups(chosen: Graded, group_size: int, others: Graded = ()) -> MixedGroups:
     """Predict how many groups teach something: 1 - p^G - (1-p)^G averaged over problems and over what p may be.
 
     Args:
-        solve_rates: the graded solve rate of each problem, 0..1; at least one.
-        rollouts: how many rollouts each rate comes from, 1 or more.
+        chosen: the problems that are trained on, at least one.
         group_size: responses per group, G.
+        others: all that were graded beside them.
     """
-    right = [rate * n for rate, n in zip(solve_rates, rollouts, strict=True)]
-    a, b = _fit(right, rollouts)
+    a, b = _fit([*chosen, *others])
     means, variances = [], []
-    for k, n in zip(right, rollouts, strict=True):
-        first, second = _moments(a + k, b + n - k, group_size)
+    for rate, n in chosen:
+        first, second = _moments(a + rate * n, b + n - rate * n, group_size)
         means.append(first)
         variances.append(max(0.0, second - first * first))
     problems = len(means)
@@ -80,8 +84,8 @@ def predict_mixed_groups(solve_rates: Sequence[float], rollouts: Sequence[int], 
         low=max(0.0, share - spread),
         high=min(1.0, share + spread),
         problems=problems,
-        unsolved=sum(rate == 0 for rate in solve_rates),
-        solved=sum(rate == 1 for rate in solve_rates),
+        unsolved=sum(rate == 0 for rate, _ in chosen),
+        solved=sum(rate == 1 for rate, _ in chosen),
     )
 
 
@@ -119,16 +123,16 @@ def check_saturation(step: int, thrown_away: Mapping[float, int], batch_size: in
     )
 
 
-def _fit(right: Sequence[float], rollouts: Sequence[int]) -> tuple[float, float]:
+def _fit(graded: Graded) -> tuple[float, float]:
     """The beta distribution of the problems' true rates: its mean, and its weight from how much rates differ."""
-    total = sum(rollouts)
-    mean = (sum(right) + 0.5) / (total + 1)
+    total = sum(n for _, n in graded)
+    mean = (sum(rate * n for rate, n in graded) + 0.5) / (total + 1)
     # Var(k) = n m (1-m) (1 + (n-1) rho): what rates differ beyond what n coin flips would, rho = 1 / (weight + 1).
     flips = mean * (1 - mean)
-    excess = sum((k - n * mean) ** 2 - n * flips for k, n in zip(right, rollouts, strict=True))
-    pairs = sum(n * (n - 1) for n in rollouts) * flips
+    excess = sum((n * (rate - mean)) ** 2 - n * flips for rate, n in graded)
+    pairs = sum(n * (n - 1) for _, n in graded) * flips
     rho = excess / pairs if pairs else 0.0
-    own = total / len(rollouts)
+    own = total / len(graded)
     weight = min(max(1 / rho - 1, WEAKEST), own) if rho > 0 else own
     return mean * weight, (1 - mean) * weight
 

@@ -10,7 +10,7 @@ from compass.rl.mixed_groups import MixedGroups, SaturatedError, cannot_fill, ch
 
 
 def predict(rates: list[float], group_size: int, rollouts: int = 64) -> MixedGroups:
-    return predict_mixed_groups(rates, [rollouts] * len(rates), group_size)
+    return predict_mixed_groups([(rate, rollouts) for rate in rates], group_size)
 
 
 @pytest.mark.parametrize("rollouts", [8, 64])
@@ -41,6 +41,18 @@ def test_the_prediction_is_near_the_truth_of_problems_drawn_at_random(rate: floa
     graded = [sum(draw.random() < p for _ in range(rollouts)) / rollouts for p in truth]
     mixed = sum(1 - p**8 - (1 - p) ** 8 for p in truth) / len(truth)
     assert predict(graded, 8, rollouts).share == pytest.approx(mixed, abs=0.03)
+
+
+def test_problems_chosen_by_their_rates_are_seen_among_all_that_were_graded() -> None:
+    """As of a small model's problems: most it never solves, and one lucky rollout in eight brings a problem in."""
+    draw = random.Random(0)
+    truth = [draw.betavariate(0.12, 0.45) for _ in range(3000)]
+    graded = [(sum(draw.random() < p for _ in range(8)) / 8, 8) for p in truth]
+    chosen = [position for position, (rate, _) in enumerate(graded) if 0 < rate < 1]
+    mixed = sum(1 - truth[n] ** 8 - (1 - truth[n]) ** 8 for n in chosen) / len(chosen)
+    rates, others = [graded[n] for n in chosen], [one for one in graded if not 0 < one[0] < 1]
+    assert predict_mixed_groups(rates, 8, others).share == pytest.approx(mixed, abs=0.03)
+    assert predict_mixed_groups(rates, 8).share > mixed + 0.08, "alone they look better than they are"
 
 
 def test_few_problems_have_a_wide_interval_and_many_a_narrow_one() -> None:

@@ -10,6 +10,7 @@ import pytest
 from transformers import AutoTokenizer
 
 from compass.errors import UserError
+from compass.ledger import LEDGER
 from compass.records import table, write_records
 from compass.rl.course import FINISHED
 from compass.settings import Settings, load_settings
@@ -83,6 +84,7 @@ def write(root: Path, problems: list[tuple[float | None, str | None]]) -> None:
         for n, (rate, stages) in enumerate(problems)
     ]
     write_records(root / "data/curriculum/kept.parquet", table(rows))
+    write_records(root / "data/curriculum/dropped.parquet", table([], LEDGER))
 
 
 def settings(root: Path, **changes: str) -> Settings:
