@@ -65,6 +65,8 @@ _ARGUMENT = re.compile(r"""([\"'])([^\"'\n]{1,200})\1\s{0,3}[,)]""")
 """A quoted argument of a call: `answer="16/52", reason="..."`."""
 _UNIT_FIELD = re.compile(r"""["']units?["']\s{0,3}:\s{0,3}["']([^"'{}\n]{1,30})["']""", re.IGNORECASE)
 _INNER_FIELD = re.compile(r"""\{\s*(?:[^{}]*,\s*)?["'](?:value|answer|result|number)["']\s*:\s*""", re.IGNORECASE)
+_OWN_CLAUSE = re.compile(r";\s+(?=[^;]*\b(?:is|are|was|were|does|do|did|can|cannot|has|have)(?:n't)?\s(?!\W*$))")
+"""Where a clause with a verb of its own begins, which says something of other values: "(B); (A) and (C) are wrong"."""
 _LAST = 3
 
 
@@ -155,7 +157,8 @@ def _after(rest: str) -> str | None:
     if display is not None and formula is not None:
         return formula_text(formula)
     sentence = next((part for part in SENTENCE.split(rest) if part and part.strip()), "").strip().strip("*").strip()
-    return read_value(sentence) if sentence else None
+    clause = _OWN_CLAUSE.split(sentence, maxsplit=1)[0]
+    return read_value(clause) or (read_value(sentence) if clause != sentence else None) if sentence else None
 
 
 def _first(rest: str) -> str | None:
