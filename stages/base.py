@@ -84,7 +84,7 @@ def _warm_start(settings: Settings, model: Path, work: Path, kept: Path) -> dict
         report(step, ours.steps, "steps", "warm start", detail=f"loss {loss:.3f}")
 
     report(0, ours.steps, "steps", "warm start")
-    checkpoint, rows = train(ours, model=model, examples=examples, work=work, seed=settings.seed, report=show)
+    checkpoint, rows = train(ours, model=model, examples=examples, work=work, report=show)
     trained = work / "trained"
     losses = [row["train/loss"] for row in rows]
     export_model(

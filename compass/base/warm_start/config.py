@@ -16,7 +16,7 @@ NOT_IN_VERLS_FILES = ("engine.mixed_precision",)
 """Keys that verl reads though its YAML files lack them: a field of FSDPEngineConfig."""
 
 
-def sft_config(settings: WarmStart, *, model: Path, examples: Path, checkpoints: Path, seed: int) -> DictConfig:
+def sft_config(settings: WarmStart, *, model: Path, examples: Path, checkpoints: Path) -> DictConfig:
     """The complete configuration for `verl.trainer.sft_trainer`.
 
     Args:
@@ -24,18 +24,17 @@ def sft_config(settings: WarmStart, *, model: Path, examples: Path, checkpoints:
         model: folder of the weights to start from.
         examples: what `write_examples` wrote.
         checkpoints: where verl keeps its training state.
-        seed: of the order of the examples.
 
     Raises:
         UnknownKeyError: the installed verl has no such key.
     """
     config = deepcopy(verls_own("sft_trainer_engine"))
-    for key, value in _overrides(settings, model, examples, checkpoints, seed).items():
+    for key, value in _overrides(settings, model, examples, checkpoints).items():
         set_key(config, key, value, absent=NOT_IN_VERLS_FILES)
     return config
 
 
-def _overrides(settings: WarmStart, model: Path, examples: Path, checkpoints: Path, seed: int) -> dict[str, Any]:
+def _overrides(settings: WarmStart, model: Path, examples: Path, checkpoints: Path) -> dict[str, Any]:
     on_cpu = settings.gpus == 0
     precision = {"float32": "fp32", "bfloat16": "bf16"}[settings.dtype]
     return {
@@ -58,7 +57,6 @@ def _overrides(settings: WarmStart, model: Path, examples: Path, checkpoints: Pa
         "engine.dtype": settings.dtype,
         "engine.mixed_precision": {"param_dtype": precision, "reduce_dtype": "fp32", "buffer_dtype": "fp32"},
         "engine.use_torch_compile": False,
-        "engine.seed": seed,
         "optim.lr": settings.learning_rate,
         "optim.lr_warmup_steps": settings.warmup_steps,
         "optim.lr_scheduler_type": settings.schedule,
@@ -73,7 +71,6 @@ def _overrides(settings: WarmStart, model: Path, examples: Path, checkpoints: Pa
         "trainer.logger": ["file"],
         "trainer.project_name": "compass-thinker",
         "trainer.experiment_name": "warm-start",
-        "trainer.seed": seed,
     }
 
 

@@ -32,7 +32,8 @@ def write_examples(records: pa.Table, settings: WarmStart, tokenizer: Any, path:
         settings: sources, prompt, longest example.
         tokenizer: the model's.
         path: the parquet to write (`EXAMPLES`).
-        seed: draws the solutions that become bare answers.
+        seed: of the solutions that become bare answers, and of the rows' order: verl draws the order of training from that with a
+            seed of its own, which nothing sets.
 
     Returns:
         `examples` written, `tokens` in them, and rows left out: `unpaid` (the verifier does not pay for the solution with
@@ -65,6 +66,7 @@ def write_examples(records: pa.Table, settings: WarmStart, tokenizer: Any, path:
             f"`max_tokens` = {settings.max_tokens}), fewer than a batch of {settings.batch_size}; choose other `sources`, or "
             "give theirs a `solution_field` or `equation_field` in `collect.sources`"
         )
+    random.Random(f"warm-start order/{seed}").shuffle(rows)
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_path(path) as temporary:
         pq.write_table(pa.Table.from_pylist(rows, EXAMPLES), temporary)

@@ -36,7 +36,7 @@ class WarmStartError(UserError):
 
 
 def train(
-    settings: WarmStart, *, model: Path, examples: Path, work: Path, seed: int, report: Report | None = None
+    settings: WarmStart, *, model: Path, examples: Path, work: Path, report: Report | None = None
 ) -> tuple[Path, list[dict[str, Any]]]:
     """Train to the last step, continuing from the last checkpoint if there is one.
 
@@ -45,7 +45,6 @@ def train(
         model: folder of the weights to start from.
         examples: parquet of the examples (`EXAMPLES`).
         work: folder for resumable state.
-        seed: of the order of the examples.
         report: called after every step with (step, loss in nats per token).
 
     Returns:
@@ -56,7 +55,7 @@ def train(
     """
     from omegaconf import OmegaConf
 
-    course = work / _course(settings, model, examples, seed)
+    course = work / _course(settings, model, examples)
     for other in work.glob("warm-*"):
         if other != course:
             shutil.rmtree(other)
@@ -65,11 +64,11 @@ def train(
     done = _last_step(checkpoints)
     if done > settings.steps:
         shutil.rmtree(course)
-        return train(settings, model=model, examples=examples, work=work, seed=seed, report=report)
+        return train(settings, model=model, examples=examples, work=work, report=report)
     recover_metrics(course / "metrics.saved.jsonl", live, metrics, done)
     if done < settings.steps:
         config = course / "verl.yaml"
-        OmegaConf.save(sft_config(settings, model=model, examples=examples, checkpoints=checkpoints, seed=seed), config)
+        OmegaConf.save(sft_config(settings, model=model, examples=examples, checkpoints=checkpoints), config)
         log = course / "train.log"
         _run(settings, config, log, live, metrics, report)
         if _last_step(checkpoints) != settings.steps:
@@ -81,14 +80,13 @@ def train(
     return checkpoints / f"global_step_{settings.steps}", read_metrics(metrics)
 
 
-def _course(settings: WarmStart, model: Path, examples: Path, seed: int) -> str:
+def _course(settings: WarmStart, model: Path, examples: Path) -> str:
     free = {*NOT_OF_THE_RESULT, "steps"} if settings.schedule == "constant" else set(NOT_OF_THE_RESULT)
     facts = {
         "settings": settings.model_dump(mode="json", exclude=free),
         "model": folder_digest(model, ("*.safetensors",)),
         "examples": file_digest(examples),
         "schema": str(EXAMPLES),
-        "seed": seed,
     }
     return f"warm-{hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]}"
 

@@ -46,9 +46,9 @@ def settings(**changes: Any) -> WarmStart:
 
 
 def written(
-    table: pa.Table, ours: WarmStart, tokenizer: Any, path: Path
+    table: pa.Table, ours: WarmStart, tokenizer: Any, path: Path, seed: int = 0
 ) -> tuple[dict[str, int], list[dict[str, Any]]]:
-    counts = write_examples(table, ours, tokenizer, path / "examples.parquet", seed=0)
+    counts = write_examples(table, ours, tokenizer, path / "examples.parquet", seed=seed)
     return counts, pq.read_table(path / "examples.parquet").to_pylist()
 
 
@@ -97,6 +97,13 @@ def test_a_share_of_solutions_becomes_the_bare_answer(tokenizer, tmp_path) -> No
     assert 80 < len(bare) < 120
     _, more = written(table.slice(0, 150), settings(answer_only=0.5), tokenizer, tmp_path)
     assert {row["id"] for row in more if "+" not in row["text"]} == bare & {row["id"] for row in more}
+
+
+def test_the_seed_decides_the_order(tokenizer, tmp_path) -> None:
+    table = records(*(record(number) for number in range(20)))
+    orders = [[row["id"] for row in written(table, settings(), tokenizer, tmp_path, seed)[1]] for seed in (0, 0, 1)]
+    assert orders[0] == orders[1] != orders[2]
+    assert sorted(orders[0]) == sorted(orders[2]) == sorted(table["id"].to_pylist())
 
 
 def test_a_source_without_rows_is_named(tokenizer, tmp_path) -> None:

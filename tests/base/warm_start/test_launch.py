@@ -34,7 +34,7 @@ def test_the_configuration_is_one_that_verl_reads(tmp_path: Path, gpus: int, bat
     from verl.utils.config import omega_conf_to_dataclass
 
     ours = settings(gpus=gpus, batch_size=batch)
-    config = sft_config(ours, model=tmp_path, examples=tmp_path / "e", checkpoints=tmp_path / "c", seed=1)
+    config = sft_config(ours, model=tmp_path, examples=tmp_path / "e", checkpoints=tmp_path / "c")
     assert config.data.micro_batch_size_per_gpu == expected
     assert config.trainer.device == ("cuda" if gpus else "cpu")
     for part in ("engine", "optim", "checkpoint"):
@@ -92,7 +92,7 @@ def test_a_trainer_that_fails_tells_the_end_of_its_log(tmp_path: Path, random_mo
     rows = [{"id": str(n), "prompt": [5, 6], "response": [900_000], "text": ""} for n in range(8)]  # no such token
     pq.write_table(pa.Table.from_pylist(rows, EXAMPLES), examples)
     with pytest.raises(WarmStartError, match="stopped at step 0 of 3"):
-        train(settings(), model=random_model(tmp_path / "m", 0), examples=examples, work=tmp_path / "work", seed=0)
+        train(settings(), model=random_model(tmp_path / "m", 0), examples=examples, work=tmp_path / "work")
 
 
 def _write(table: pa.Table, path: Path) -> None:
