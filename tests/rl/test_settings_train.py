@@ -80,8 +80,9 @@ def test_several_updates_of_an_iteration_leave_its_policy_and_are_clipped(debug_
 
 
 def test_what_was_cut_off_does_not_train_where_it_is_filtered(debug_root: Path) -> None:
-    """Responses of at most 16 tokens, of which some are cut off; the filter changes the update, and no reward that it is computed from."""
-    rollout = {"max_response_tokens": 16, "max_generation_batches": 40, "reproducible": True}
+    """Responses of at most 13 tokens: a short bare answer ends before, all else is cut off. The filter changes the update, and no reward that
+    it is computed from."""
+    rollout = {"max_response_tokens": 13, "max_generation_batches": 40, "reproducible": True}
     found = {}
     for kept in (True, False):
         run(settings({"loss": {"overlong_filter": not kept}, "rollout": rollout}, steps=1), "rl-1", debug_root)
