@@ -12,6 +12,7 @@ from compass.page.blocks import Bars, Bullets, Code, Fold, Note, Part, Section, 
 from compass.report.cost import cost_per_point
 from compass.report.figures import curves_figure, draw_chart
 from compass.report.headline import percent
+from compass.report.printable import as_text, cut
 from compass.report.run import Run
 
 LONGEST_DETAIL = 20_000
@@ -184,8 +185,7 @@ def sampled_tokens(run: Run) -> dict[str, int]:
 def _short(value: Any, limit: int = 60) -> Any:
     if value is None or isinstance(value, int):
         return value
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+    return cut(as_text(value), limit)
 
 
 def _rounded(value: Any) -> Any:
