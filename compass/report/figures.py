@@ -52,8 +52,7 @@ def scores_figure(results: Results, width: float = WIDE) -> str | None:
     if not results.scores:
         return None
     models = list(results.scores)
-    benchmarks = list(dict.fromkeys(name for scored in results.scores.values() for name in scored))
-    benchmarks.sort(key=lambda name: name != "average")
+    benchmarks = results.benchmarks
     figure, axes = _figure(width, 0.9 + len(benchmarks) * (0.22 + 0.15 * len(models)))
     for number, (model, scored) in enumerate(results.scores.items()):
         shift = 0.7 * ((number + 0.5) / len(models) - 0.5)
@@ -78,7 +77,7 @@ def scores_figure(results: Results, width: float = WIDE) -> str | None:
 
 def tokens_figure(results: Results, width: float = WIDE) -> str | None:
     """Average accuracy against the tokens that it takes per problem: one response, majorities of more, and the greedy response as a star."""
-    scored = {model: own["average"] for model, own in results.scores.items() if own.get("average", {}).get("by_tokens")}
+    scored = {model: own for model, own in results.averages.items() if own.get("by_tokens")}
     if not scored:
         return None
     from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter

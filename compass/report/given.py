@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compass.page.blocks import Note, Part, Section, Table
-from compass.report.headline import AVERAGE, best_model, find_comparison, format_gap, format_interval, percent
+from compass.report.headline import best_model, find_comparison, format_gap, format_interval, percent
 from compass.report.run import Run
 from compass.sampling.score import OUTCOMES
 from compass.verifier.extract import UNANSWERED
@@ -63,9 +63,8 @@ def _how_read(run: Run) -> Iterator[list[object]]:
 
 def explain_lenient(run: Run) -> str:
     """The accuracies in the lenient reading, which is the one to quote for responses that were not told a form, and how far the others are from the best."""
-    averages = {model: scored[AVERAGE] for model, scored in run.results.scores.items()}
     best, said = best_model(run), []
-    for model, score in averages.items():
+    for model, score in run.results.averages.items():
         said.append(f"{model} {percent(score['lenient'])}% (95% interval {format_interval(score['lenient_ci95'])})")
         found = find_comparison(run, best, model) if model != best else None
         if found and "lenient" in found:

@@ -125,11 +125,10 @@ def ran_section(run: Run) -> Section:
     if run.commit:
         changed = " with uncommitted changes" if run.commit["dirty"] == "true" else ""
         facts["commit"] = run.commit["commit"] + changed
-    latest = max(run.times.values(), key=lambda fact: fact.get("started", ""), default={})
-    for name, value in latest.get("machine", {}).items():
+    for name, value in run.latest.get("machine", {}).items():
         shown = ", ".join(value) or "none" if isinstance(value, list) else str(value)
         facts[name.replace("_gb", " (GB)")] = shown
-    facts |= latest.get("packages", {})
+    facts |= run.latest.get("packages", {})
     parts: list[Part] = [Table(["what", "value"], list(facts.items()))] if facts else []
     if run.changed:
         head = ["setting", f"profile {run.profile}", "this run"]
