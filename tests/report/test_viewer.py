@@ -10,7 +10,7 @@ import pytest
 
 from compass.page.packed import pack, unpack
 from compass.report.run import read_run
-from compass.report.viewer import kept_steps, viewer
+from compass.report.viewer import kept_rollouts, viewer
 from compass.report.viewer.responses import embed_responses
 from compass.report.viewer.training import embed_rollouts, embed_similar
 from tests.report.conftest import sample_rows, write_evaluation
@@ -90,7 +90,7 @@ def test_a_limit_too_small_for_whole_texts_shortens_them(large: Path) -> None:
 
 def test_rollouts_are_held_in_whole_groups_and_counted_all(finished_run: Path) -> None:
     run = read_run(finished_run)
-    assert kept_steps(run) == {"rl-1": [1, 2], "rl-2": [1, 2]}
+    assert kept_rollouts(run) == {"rl-1": [1, 2], "rl-2": [1, 2]}
     index, chunks = embed_rollouts(run, 10**6)
     assert [step[:7] for step in index["steps"]] == [
         ["rl-1", 1, "", 12, 6, 8, 3],
