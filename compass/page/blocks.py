@@ -209,11 +209,6 @@ def curve(
     }
 
 
-def curves(items: Iterable[Mapping[str, Any] | None]) -> Curves:
-    """Charts side by side; those that have nothing to show are left out."""
-    return Curves([item for item in items if item])
-
-
 def finite(value: Any) -> bool:
     """Whether a value is a number that can be drawn."""
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -34,31 +34,21 @@ def given_section(run: Run) -> Section:
         [model, fact["file"], (fact["sha256"] or "")[:8], *(fact["scores"][name] for name in COUNTS)]
         for model, fact in run.given.items()
     ]
+    read = []
+    for model, fact in run.given.items():
+        for mode, counts in fact["scores"]["outcomes"].items():
+            why = fact["scores"]["evidence"][mode]
+            reasons = ", ".join(f"{why[reason]:,} {reason}" for reason in UNANSWERED if reason in why)
+            read.append([model, mode, *(counts[name] for name in OUTCOMES), reasons])
     parts: list[Part] = [
         Note(UNKNOWN),
         Table(["model", "file", "SHA-256", *COUNTS.values()], rows),
         Note(
             "How the answers were read, by mode: responses that are right, wrong, or give an answer that cannot be read, and, where no answer is found, why."
         ),
-        Table(
-            ["model", "mode", "right", "wrong", "unreadable", "no answer", "why"],
-            list(_how_read(run)),
-        ),
+        Table(["model", "mode", "right", "wrong", "unreadable", "no answer", "why"], read),
     ]
     return Section("Where the responses are from", parts, "given")
-
-
-def _how_read(run: Run) -> Iterator[list[object]]:
-    for model, fact in run.given.items():
-        for mode, counts in fact["scores"]["outcomes"].items():
-            why = fact["scores"]["evidence"][mode]
-            judged = (counts[name] for name in OUTCOMES)
-            yield [
-                model,
-                mode,
-                *judged,
-                ", ".join(f"{why[reason]:,} {reason}" for reason in UNANSWERED if reason in why),
-            ]
 
 
 def explain_lenient(run: Run) -> str:

@@ -15,6 +15,7 @@ from compass.page.blocks import (
     Caution,
     Chart,
     Code,
+    Curves,
     Figures,
     Fold,
     Guards,
@@ -24,7 +25,6 @@ from compass.page.blocks import (
     Section,
     Table,
     curve,
-    curves,
 )
 
 HOSTILE = "<script>alert('x')</script>"
@@ -62,7 +62,7 @@ EVERY_KIND = [
     Figures([{"name": "{}", "value": "{}", "note": "{}"}]),
     Table(["{}"], [["{}"]], "{}", "{}"),
     Bars("{}", [["{}", 1, "{}"]], "{}"),
-    curves([curve("{}", [1], {"{}": [1.0]})]),
+    Curves([curve("{}", [1], {"{}": [1.0]})]),
     Guards([{"name": "{}", "level": "{}", "fired": [1, 2, 3, 4]}]),
     Responses(
         "{}",

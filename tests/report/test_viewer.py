@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+import json
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 
-from compass.page.packed import pack, unpack
+from compass.page.packed import pack
 from compass.report.run import read_run
 from compass.report.viewer import kept_rollouts, viewer
 from compass.report.viewer.responses import embed_responses
@@ -24,6 +28,11 @@ def large(tmp_path: Path) -> Path:
         row["response"] = " ".join(str(hash((number, word)) % 10**8) for word in range(300))
     write_evaluation(tmp_path / "large", rows)
     return tmp_path / "large"
+
+
+def unpack(text: str) -> Any:
+    """What the page's script unpacks."""
+    return json.loads(gzip.decompress(base64.b64decode(text)))
 
 
 def test_packed_data_come_back_whole_even_with_text_that_is_no_unicode() -> None:
