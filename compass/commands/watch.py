@@ -37,6 +37,7 @@ def watch(
     from compass.commands.up import find_repository
     from compass.errors import WrongName
     from compass.live.view import Reader
+    from compass.page.blocks import as_json
     from compass.page.terminal import draw
 
     reader = Reader(find_repository())
@@ -47,6 +48,7 @@ def watch(
     if json:
         import json as writer
 
+        state["blocks"] = [as_json(block) for block in state["blocks"]]
         print(writer.dumps(state, ensure_ascii=True, allow_nan=False, indent=2))
         return 0
     console = Console()

@@ -14,8 +14,7 @@ import pyarrow.parquet as pq
 
 from compass.live.file_cache import cached_by_files
 from compass.page.blocks import Responses
-from compass.report.printable import shorten
-from compass.report.rollouts import TRAINED, read_problems, show_rollout
+from compass.report.rollouts import TRAINED, kept_steps, read_problems, show_group
 
 LONGEST = 4_000
 """Characters of a problem or a response; of a longer one the beginning and the end are shown."""
@@ -51,8 +50,7 @@ def show_rollouts(root: Path, rollouts: Path | None, chosen: int | None, every: 
     path = rollouts / f"{step:06d}.parquet" if rollouts.is_dir() else rollouts
     groups = _read_groups(path, step)
     texts = _read_texts(root / "data" / TRAINED, root / "data", frozenset(rows[0]["id"] for rows in groups))
-    problems = [_problem(rows, texts.get(rows[0]["id"], rows[0]["prompt"] or "")) for rows in groups]
-    return Responses("Newest rollouts", kept, steps, step, problems)
+    return Responses("Newest rollouts", kept, steps, step, [_problem(rows, texts) for rows in groups])
 
 
 @cached_by_files
@@ -64,12 +62,10 @@ def _read_texts(trained: Path, data: Path, ids: frozenset[str]) -> dict[str, str
 def _find_steps(rollouts: Path) -> list[int]:
     if rollouts.is_dir():
         return sorted(int(path.stem) for path in rollouts.glob("*.parquet") if path.stem.isdigit())
-    return _read_steps(rollouts) if rollouts.is_file() else []
+    return _kept_steps(rollouts) if rollouts.is_file() else []
 
 
-@cached_by_files
-def _read_steps(path: Path) -> list[int]:
-    return sorted(set(pq.read_table(path, columns=["step"])["step"].to_pylist()))
+_kept_steps = cached_by_files(kept_steps)
 
 
 def _kept(every: int) -> str:
@@ -83,17 +79,14 @@ def _read_groups(path: Path, step: int) -> list[list[dict[str, Any]]]:
     """The responses to some problems of an iteration: most of them used, and one that was left out, where there is one."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for number, row in enumerate(_rows(path, step)):
-        if row["group"] not in groups and (_enough(groups.values()) or number >= MOST_ROWS):
+        fates = [rows[0]["used"] for rows in groups.values()]
+        enough = number >= MOST_ROWS or (sum(fates) >= GROUPS - 1 and not all(fates))
+        if row["group"] not in groups and enough:
             break
         groups.setdefault(row["group"], []).append(row)
     used = [rows for rows in groups.values() if rows[0]["used"]]
     left_out = [rows for rows in groups.values() if not rows[0]["used"]]
     return [*used[: GROUPS - 1], *left_out[:1], *used[GROUPS - 1 :], *left_out[1:]][:GROUPS]
-
-
-def _enough(groups: Any) -> bool:
-    fates = [rows[0]["used"] for rows in groups]
-    return sum(fates) >= GROUPS - 1 and not all(fates)
 
 
 def _rows(path: Path, step: int) -> Iterator[dict[str, Any]]:
@@ -105,7 +98,7 @@ def _rows(path: Path, step: int) -> Iterator[dict[str, Any]]:
                 return
 
 
-def _problem(rows: Sequence[Mapping[str, Any]], text: str) -> dict[str, Any]:
+def _problem(rows: Sequence[Mapping[str, Any]], texts: Mapping[str, str]) -> dict[str, Any]:
     right = [row for row in rows if row["right"]]
     wrong = [row for row in rows if not row["right"]]
     half = EACH // 2
@@ -113,13 +106,6 @@ def _problem(rows: Sequence[Mapping[str, Any]], text: str) -> dict[str, Any]:
     fate = "used" if rows[0]["used"] else "left out of the update"
     if rows[0]["used"] and not any(row["advantage"] for row in rows):
         fate = "in the update without any advantage"
-    return {
-        "about": _about(rows[0]["id"], level=rows[0]["level"], more=f"{len(right)} of {len(rows)} right, {fate}"),
-        "problem": shorten(text, LONGEST),
-        "gold": rows[0]["gold"],
-        "responses": [show_rollout(row, LONGEST) for row in chosen],
-    }
-
-
-def _about(id_: str, *, level: int | None, more: str) -> str:
-    return " · ".join(filter(None, (id_, f"level {level}" if level else "", more)))
+    level = f" · level {rows[0]['level']}" if rows[0]["level"] else ""
+    about = f"{rows[0]['id']}{level} · {len(right)} of {len(rows)} right, {fate}"
+    return show_group(about, chosen, texts, LONGEST)

@@ -107,8 +107,9 @@ class Scorer:
                 facts=[f"{row['tokens']:,} tokens", "cut off" if row["finish_reason"] == CUT_OFF else None],
             )
             about = " · ".join(filter(None, (about, row["id"])))
+            answer = gold if isinstance(gold, str) else gold.answer
             problems.append(
-                {"about": about, "problem": shorten(problem, LONGEST), "gold": str_gold(gold), "responses": [shown]}
+                {"about": about, "problem": shorten(problem, LONGEST), "gold": answer, "responses": [shown]}
             )
         return Responses("Newest responses", problems=problems)
 
@@ -154,11 +155,6 @@ def sampled_view(stage: Stage, scorer: Scorer, settings: Settings | None) -> lis
         ]
         blocks.append(Table(head, rows, "Models so far", "The stage scores all responses at its end."))
     return [*blocks, scorer.show_responses(stores[-1], stage.name)]
-
-
-def str_gold(gold: str | Gold) -> str:
-    """A gold as text."""
-    return gold if isinstance(gold, str) else gold.answer
 
 
 def _names(stage: Stage, settings: Settings | None, count: int) -> list[str]:

@@ -17,10 +17,10 @@ from compass.live.file_cache import cached_by_files
 from compass.page.blocks import (
     Block,
     Caution,
+    Curves,
     Guards,
     Note,
     curve,
-    curves,
     figures,
     finite,
     format_number,
@@ -125,7 +125,7 @@ def training_view(stage: Stage, training: Training | None, settings: RlStage | N
         return [Note("This stage has not run here yet.", command=f"compass run {stage.name}")]
     steps, last = training.steps, settings.steps if settings else None
     guards = [] if settings is None else [_guards(settings, training.findings)]
-    return [_headline(training), *_fired(training.findings), curves(_charts(training, steps, last)), *guards]
+    return [_headline(training), *_fired(training.findings), _curves(training, steps, last), *guards]
 
 
 def _headline(training: Training) -> Block:
@@ -169,7 +169,7 @@ def _fired(findings: Sequence[Mapping[str, Any]]) -> list[Block]:
     return [Caution(f"{count}. The newest: {newest['guard']} in iteration {newest['step']}, {newest['level']}.", lines)]
 
 
-def _charts(training: Training, steps: list[int], last: int | None) -> list[dict[str, Any] | None]:
+def _curves(training: Training, steps: list[int], last: int | None) -> Curves:
     def metric(name: str) -> list[Any]:
         return [training.metrics.get(step, {}).get(name) for step in steps]
 
@@ -186,7 +186,7 @@ def _charts(training: Training, steps: list[int], last: int | None) -> list[dict
     mean = {"reward": reward(lambda row: row.reward / row.responses)}
     length = {"mean": reward(lambda row: row.tokens / row.responses), "longest": metric("response_length/max")}
     throughput = {"tokens per second": [_throughput(training.metrics.get(step, {})) for step in steps]}
-    return [
+    charts = [
         curve("Right responses, %", steps, right, last=last, percent=True, text="of all responses"),
         curve("Reward", steps, mean, last=last, zero=False, text="mean of all responses"),
         curve("Response length, tokens", steps, length, last=last, text="the longest is of the responses used"),
@@ -208,6 +208,7 @@ def _charts(training: Training, steps: list[int], last: int | None) -> list[dict
         curve("Throughput, tokens per second", steps, throughput, last=last, text="prompts and responses"),
         *(curve(name, steps, {name: metric(name)}, last=last, zero=False) for name in others),
     ]
+    return Curves([chart for chart in charts if chart])
 
 
 def _guards(settings: RlStage, findings: Sequence[Mapping[str, Any]]) -> Block:

@@ -12,7 +12,7 @@ from compass.live.counts import counts_view, report_view
 from compass.live.responses import show_rollouts
 from compass.live.sampled import Scorer, sampled_view
 from compass.live.training import read_training, training_view
-from compass.page.blocks import Block, Caution, Note, as_json
+from compass.page.blocks import Block, Caution, Note
 from compass.rl.failure import log_lines, reason
 from compass.runs.pipeline import Pipeline, Stage, read_pipeline
 from compass.runs.progress import read_progress
@@ -78,7 +78,7 @@ class Reader:
             "stages": [_listed(one) for one in pipeline.stages],
             "selected": stage.name if stage else None,
             "newest": newest.name if (newest := pipeline.newest()) else None,
-            "blocks": [as_json(block) for block in blocks],
+            "blocks": blocks,
         }
 
     def _safe_view(self, stage: Stage, pipeline: Pipeline, step: int | None) -> list[Block]:

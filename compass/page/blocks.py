@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
 
 POINTS = 400
 """Points of a curve; more iterations than these are drawn as means of neighbours."""
 
 DIGITS = 5
 """Significant digits of a curve's values: no screen shows more."""
-
-
-def _kind(name: str) -> Any:
-    """The field by which templates and the live page's JSON tell blocks apart."""
-    return field(default=name, init=False)
 
 
 @dataclass(frozen=True)
@@ -26,7 +21,7 @@ class Note:
     text: str
     tone: str = "note"
     command: str = ""
-    kind: str = _kind("note")
+    kind: ClassVar = "note"
 
 
 @dataclass(frozen=True)
@@ -35,7 +30,7 @@ class Caution:
 
     text: str
     details: str = ""
-    kind: str = _kind("warning")
+    kind: ClassVar = "warning"
 
 
 @dataclass(frozen=True)
@@ -44,7 +39,7 @@ class Link:
 
     text: str
     url: str
-    kind: str = _kind("link")
+    kind: ClassVar = "link"
 
     def __str__(self) -> str:
         """What is shown of a cell where nothing can be linked."""
@@ -56,7 +51,7 @@ class Figures:
     """Figures at a glance: each with `name`, `value` and `note`, what it is of."""
 
     items: Sequence[Mapping[str, str]]
-    kind: str = _kind("figures")
+    kind: ClassVar = "figures"
 
 
 @dataclass(frozen=True)
@@ -67,7 +62,7 @@ class Table:
     rows: Sequence[Sequence[Any]]
     title: str = ""
     text: str = ""
-    kind: str = _kind("table")
+    kind: ClassVar = "table"
 
 
 @dataclass(frozen=True)
@@ -77,7 +72,7 @@ class Bars:
     title: str
     items: Sequence[Sequence[Any]]
     text: str = ""
-    kind: str = _kind("bars")
+    kind: ClassVar = "bars"
 
 
 @dataclass(frozen=True)
@@ -88,7 +83,7 @@ class Chart:
     text: str
     wide: str
     narrow: str = ""
-    kind: str = _kind("chart")
+    kind: ClassVar = "chart"
 
 
 @dataclass(frozen=True)
@@ -96,7 +91,7 @@ class Curves:
     """Charts over iterations, side by side, that a browser or a terminal draws: each is what `curve` returns."""
 
     items: Sequence[Mapping[str, Any]]
-    kind: str = _kind("charts")
+    kind: ClassVar = "charts"
 
 
 @dataclass(frozen=True)
@@ -104,7 +99,7 @@ class Guards:
     """Guards with `name`, `level`, and the iterations in which each `fired`."""
 
     items: Sequence[Mapping[str, Any]]
-    kind: str = _kind("guards")
+    kind: ClassVar = "guards"
 
 
 @dataclass(frozen=True)
@@ -116,7 +111,7 @@ class Responses:
     choices: Sequence[int] = ()
     chosen: int | None = None
     problems: Sequence[Mapping[str, Any]] = ()
-    kind: str = _kind("responses")
+    kind: ClassVar = "responses"
 
 
 @dataclass(frozen=True)
@@ -124,7 +119,7 @@ class Bullets:
     """A list of texts."""
 
     lines: Sequence[str]
-    kind: str = _kind("bullets")
+    kind: ClassVar = "bullets"
 
 
 @dataclass(frozen=True)
@@ -133,7 +128,7 @@ class Fold:
 
     title: str
     parts: Sequence[Part]
-    kind: str = _kind("fold")
+    kind: ClassVar = "fold"
 
 
 @dataclass(frozen=True)
@@ -142,7 +137,7 @@ class Code:
 
     title: str
     text: str
-    kind: str = _kind("code")
+    kind: ClassVar = "code"
 
 
 Block = Note | Caution | Link | Figures | Table | Bars | Chart | Curves | Guards | Responses | Bullets | Fold | Code
@@ -159,8 +154,8 @@ class Section:
 
 
 def as_json(block: Block) -> dict[str, Any]:
-    """A block as a JSON object, with its `kind`."""
-    return asdict(block)
+    """A block as a JSON object, with its `kind`, the name of its template."""
+    return asdict(block) | {"kind": block.kind}
 
 
 def response(
@@ -212,11 +207,6 @@ def curve(
         "zero": zero,
         "series": [{"name": name, "values": _means(values, size)} for name, values in shown.items()],
     }
-
-
-def curves(items: Iterable[Mapping[str, Any] | None]) -> Curves:
-    """Charts side by side; those that have nothing to show are left out."""
-    return Curves([item for item in items if item])
 
 
 def finite(value: Any) -> bool:

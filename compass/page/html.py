@@ -64,8 +64,8 @@ def section_html(title: str, *parts: str, anchor: str = "") -> str:
     return "\n".join([heading, *(part for part in parts if part)])
 
 
-def block_html(block: Part | Mapping[str, Any]) -> Markup:
-    """A block, or its JSON object, as HTML."""
+def block_html(block: Part) -> Markup:
+    """A block as HTML."""
     return Markup(_ENVIRONMENT.get_template("blocks.html").module.block(block)).strip()
 
 
@@ -128,10 +128,9 @@ def _prose(text: str) -> Markup:
     return Markup("").join(pieces)
 
 
-def number_columns(table: Table | Mapping[str, Any]) -> list[bool]:
+def number_columns(table: Table) -> list[bool]:
     """Which columns hold nothing but numbers, and texts that begin with a digit or a sign and a digit: they are aligned at the right."""
-    head, rows = (table["head"], table["rows"]) if isinstance(table, Mapping) else (table.head, table.rows)
-    columns = [[shown(row[place]) for row in rows if place < len(row)] for place in range(len(head))]
+    columns = [[shown(row[place]) for row in table.rows if place < len(row)] for place in range(len(table.head))]
     known = [[text for text in column if text not in ("", "-", "–")] for column in columns]
     return [bool(texts) and all(text.lstrip("+-−")[:1].isdigit() for text in texts) for texts in known]
 

@@ -18,11 +18,6 @@ def pack(value: Any) -> str:
     return base64.b64encode(gzip.compress(text.encode("utf-8", "replace"), compresslevel=9, mtime=0)).decode("ascii")
 
 
-def unpack(text: str) -> Any:
-    """The value that `pack` was given."""
-    return json.loads(gzip.decompress(base64.b64decode(text)))
-
-
 def element(name: str, packed: str) -> str:
     """The element that holds packed data; base64 holds nothing that could end it."""
     return f"<script type='text/plain' id='{name}'>{packed}</script>"

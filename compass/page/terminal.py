@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.progress_bar import ProgressBar
 from rich.rule import Rule
-from rich.table import Table
+from rich.table import Table as TextTable
 from rich.text import Text
 
 from compass.durations import duration
-from compass.page.blocks import Block, as_json
+from compass.page.blocks import (
+    Bars,
+    Block,
+    Bullets,
+    Caution,
+    Chart,
+    Curves,
+    Figures,
+    Guards,
+    Link,
+    Note,
+    Responses,
+    Table,
+)
 from compass.page.html import ODD, number_columns, shown
 
 SIGNS = {"waiting": "○", "running": "●", "finished": "✓", "failed": "✕", "killed": "■"}
@@ -50,11 +64,47 @@ def draw(state: Mapping[str, Any], now: float | None = None) -> RenderableType:
 
 def print_blocks(blocks: Iterable[Block]) -> None:
     """Print blocks in `WIDTH` columns."""
-    Console(width=WIDTH).print(*_draw_blocks(map(as_json, blocks))[1:], sep="\n")
+    Console(width=WIDTH).print(*_draw_blocks(blocks)[1:], sep="\n")
 
 
-def _draw_blocks(blocks: Iterable[Mapping[str, Any]]) -> list[RenderableType]:
-    return [part for block in blocks if (drawn := KINDS[block["kind"]](block)) for part in ("", *drawn)]
+def _draw_blocks(blocks: Iterable[Block]) -> list[RenderableType]:
+    return [part for block in blocks if (drawn := _draw_block(block)) for part in ("", *drawn)]
+
+
+def _draw_block(block: Block) -> list[RenderableType]:
+    match block:
+        case Note():
+            return [Text(safe(f"{block.text} {block.command}".strip()))]
+        case Bullets():
+            return [Text(f"- {safe(line)}") for line in block.lines]
+        case Caution():
+            details = safe(block.details).splitlines()[:LINES]
+            return [Text(safe(block.text), style="yellow"), *(Text(f"  {line}", style="dim") for line in details)]
+        case Figures():
+            table = TextTable.grid(padding=(0, 2))
+            for item in block.items:
+                value, note = Text(safe(item["value"]), style="bold"), Text(safe(item["note"]), style="dim")
+                table.add_row(item["name"], value, note)
+            return [table]
+        case Table():
+            return _table(block)
+        case Bars():
+            most = max((size for _, size, _ in block.items), default=1) or 1
+            table = TextTable.grid(padding=(0, 1))
+            for name, size, text in block.items:
+                bar = Text("█" * max(1, round(30 * size / most)), style="blue")
+                table.add_row(safe(name), bar, Text(safe(text), style="dim"))
+            return [Text(block.title, style="bold"), table]
+        case Curves():
+            return [_curves(block)]
+        case Guards():
+            return [_guards(block)]
+        case Responses():
+            return _responses(block)
+        case Link() | Chart():  # for a browser
+            return []
+        case _:
+            raise TypeError(f"{type(block).__name__} is a block of the report's page; a terminal has no form for it")
 
 
 def _stages(state: Mapping[str, Any]) -> Text:
@@ -85,7 +135,7 @@ def _head(stage: Mapping[str, Any], now: float) -> list[RenderableType]:
     line = Text(safe(" · ".join(filter(None, told))))
     if not stage["total"]:
         return [title, line]
-    row = Table.grid(padding=(0, 1))
+    row = TextTable.grid(padding=(0, 1))
     row.add_row(ProgressBar(total=stage["total"], completed=stage["done"], width=24), line)
     return [title, row]
 
@@ -96,52 +146,22 @@ def _counted(stage: Mapping[str, Any]) -> str:
     return f"{stage['done']:,.0f} {stage['unit']}" if stage["done"] else ""
 
 
-def _note(block: Mapping[str, Any]) -> list[RenderableType]:
-    return [Text(safe(f"{block['text']} {block['command']}".strip()))]
-
-
-def _bullets(block: Mapping[str, Any]) -> list[RenderableType]:
-    return [Text(f"- {safe(line)}") for line in block["lines"]]
-
-
-def _warning(block: Mapping[str, Any]) -> list[RenderableType]:
-    details = safe(block["details"]).splitlines()[:LINES]
-    return [Text(safe(block["text"]), style="yellow"), *(Text(f"  {line}", style="dim") for line in details)]
-
-
-def _figures(block: Mapping[str, Any]) -> list[RenderableType]:
-    table = Table.grid(padding=(0, 2))
-    for item in block["items"]:
-        table.add_row(item["name"], Text(safe(item["value"]), style="bold"), Text(safe(item["note"]), style="dim"))
-    return [table]
-
-
-def _table(block: Mapping[str, Any]) -> list[RenderableType]:
-    table = Table(box=None, pad_edge=False, show_header=any(block["head"]))
-    rows = [[safe(shown(value)) for value in row] for row in block["rows"]]
-    for place, (name, is_number) in enumerate(zip(block["head"], number_columns(block), strict=True)):
+def _table(block: Table) -> list[RenderableType]:
+    table = TextTable(box=None, pad_edge=False, show_header=any(block.head))
+    rows = [[safe(shown(value)) for value in row] for row in block.rows]
+    for place, (name, is_number) in enumerate(zip(block.head, number_columns(block), strict=True)):
         # A number stays on one line with its interval; its header may take more.
         widest = max((len(line) for row in rows for line in row[place].splitlines()), default=0) if is_number else None
         table.add_column(safe(name), justify="right" if is_number else "left", min_width=widest)
     for row in rows:
         table.add_row(*map(Text, row))
-    return [*([Text(block["title"], style="bold")] if block["title"] else []), table]
+    return [*([Text(block.title, style="bold")] if block.title else []), table]
 
 
-def _bars(block: Mapping[str, Any]) -> list[RenderableType]:
-    most = max((size for _, size, _ in block["items"]), default=1) or 1
-    table = Table.grid(padding=(0, 1))
-    for name, size, told in block["items"]:
-        table.add_row(
-            safe(name), Text("█" * max(1, round(30 * size / most)), style="blue"), Text(safe(told), style="dim")
-        )
-    return [Text(block["title"], style="bold"), table]
-
-
-def _charts(block: Mapping[str, Any]) -> list[RenderableType]:
+def _curves(block: Curves) -> RenderableType:
     """Each chart's first series as a line of blocks, from its least to its largest value; of parts of a whole their sum."""
-    table = Table.grid(padding=(0, 1))
-    for chart in block["items"]:
+    table = TextTable.grid(padding=(0, 1))
+    for chart in block.items:
         series = [one["values"] for one in chart["series"]]
         if chart["stacked"]:
             series = [[sum(value or 0 for value in parts) for parts in zip(*series, strict=True)]]
@@ -149,7 +169,7 @@ def _charts(block: Mapping[str, Any]) -> list[RenderableType]:
         factor, sign = (100, "%") if chart["percent"] else (1, "")
         ends = f"{factor * values[0]:.4g}{sign} → {factor * values[-1]:.4g}{sign}"
         table.add_row(safe(chart["title"]), Text(sparkline(values), style="cyan"), Text(ends, style="dim"))
-    return [table]
+    return table
 
 
 def sparkline(values: Sequence[float]) -> str:
@@ -161,51 +181,51 @@ def sparkline(values: Sequence[float]) -> str:
     return "".join(LEVELS[min(len(LEVELS) - 1, int(len(LEVELS) * (mean - low) / room))] for mean in means)
 
 
-def _guards(block: Mapping[str, Any]) -> list[RenderableType]:
-    fired = [item for item in block["items"] if item["fired"]]
-    quiet = sum(item["level"] != "off" for item in block["items"]) - len(fired)
+def _guards(block: Guards) -> Text:
+    fired = [item for item in block.items if item["fired"]]
+    quiet = sum(item["level"] != "off" for item in block.items) - len(fired)
     line = Text("Guards: ", style="bold")
     for item in fired:
-        line.append(
-            f"{item['name']} ({item['level']}) in iteration {', '.join(map(str, item['fired'][-3:]))}; ", "yellow"
-        )
-    return [line.append(f"{quiet} on and quiet", "green")]
+        last = ", ".join(map(str, item["fired"][-3:]))
+        line.append(f"{item['name']} ({item['level']}) in iteration {last}; ", "yellow")
+    return line.append(f"{quiet} on and quiet", "green")
 
 
-def _responses(block: Mapping[str, Any]) -> list[RenderableType]:
-    at = f", iteration {block['chosen']}" if block["chosen"] is not None else ""
-    parts: list[RenderableType] = [Text(f"{block['title']}{at}", style="bold")] if block["title"] else []
-    for problem in block["problems"]:
+def _responses(block: Responses) -> list[RenderableType]:
+    at = f", iteration {block.chosen}" if block.chosen is not None else ""
+    parts: list[RenderableType] = [Text(f"{block.title}{at}", style="bold")] if block.title else []
+    for problem in block.problems:
         parts += [Text(safe(problem["about"]), style="dim"), Text(safe(problem["problem"]))]
         parts.append(Text(f"gold {safe(problem['gold'])}", style="bold"))
         for one in problem["responses"]:
-            verdict, style = {True: ("RIGHT", "green"), False: ("WRONG", "red")}.get(
-                one["right"], ("not judged yet", "dim")
-            )
-            about = Text(f"{one['name']} · ").append(verdict, style)
-            read = (
-                f"answer {one['answer']}" if one["answer"] else "no answer found" if one["right"] is not None else None
-            )
-            facts = [fact for fact in (read, *one["facts"]) if fact and fact != "no answer"]
-            about.append(safe("".join(f" · {fact}" for fact in facts)), "dim")
             parts += [
-                Padding(about, (0, 0, 0, 2), expand=False),
+                Padding(_verdict(one), (0, 0, 0, 2), expand=False),
                 Padding(Text(safe(one["text"])), (0, 0, 0, 4), expand=False),
             ]
     return parts
 
 
-def _few(block: Mapping[str, Any]) -> Mapping[str, Any]:
+def _verdict(response: Mapping[str, Any]) -> Text:
+    """A response's name, verdict and facts."""
+    right, answer = response["right"], response["answer"]
+    verdict, style = {True: ("RIGHT", "green"), False: ("WRONG", "red"), None: ("not judged yet", "dim")}[right]
+    read = f"answer {answer}" if answer else "no answer found" if right is not None else None
+    facts = [fact for fact in (read, *response["facts"]) if fact and fact != "no answer"]
+    line = Text(f"{response['name']} · ").append(verdict, style)
+    return line.append(safe("".join(f" · {fact}" for fact in facts)), "dim")
+
+
+def _few(block: Block) -> Block:
     """Of responses as many as leave room for the rest of a live page, with the beginning of each text; any other block as it is."""
-    if block["kind"] != "responses":
+    if not isinstance(block, Responses):
         return block
     problems = [
         one
         | {"problem": _first_lines(one["problem"])}
         | {"responses": [own | {"text": _first_lines(own["text"])} for own in _mixed(one["responses"])]}
-        for one in block["problems"][:PROBLEMS]
+        for one in block.problems[:PROBLEMS]
     ]
-    return {**block, "problems": problems}
+    return replace(block, problems=problems)
 
 
 def _mixed(responses: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -217,18 +237,3 @@ def _mixed(responses: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 def _first_lines(text: str) -> str:
     lines = text.splitlines()
     return "\n".join([*lines[: LINES - 1], "…"] if len(lines) > LINES else lines)
-
-
-KINDS: dict[str, Callable[[Mapping[str, Any]], list[RenderableType]]] = {
-    "note": _note,
-    "warning": _warning,
-    "figures": _figures,
-    "table": _table,
-    "bars": _bars,
-    "charts": _charts,
-    "guards": _guards,
-    "responses": _responses,
-    "bullets": _bullets,
-    "link": lambda block: [],
-    "chart": lambda block: [],
-}

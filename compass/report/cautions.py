@@ -114,7 +114,7 @@ def _form_only(run: Run) -> Iterator[str]:
 def _bare(run: Run) -> Iterator[str]:
     """A gain that goes with fewer bare answers: how much of it is among the responses that show work."""
     best = best_model(run) if run.models else ""
-    averages = {model: scored.get(AVERAGE, {}) for model, scored in run.results.scores.items()}
+    averages = run.results.averages
     for model in run.models:
         one, two = averages[model], averages[best]
         if "accuracy_with_work" not in one or "accuracy_with_work" not in two or one["bare"] - two["bare"] < BARE_FALL:
@@ -185,8 +185,7 @@ def _contamination(run: Run) -> Iterator[str]:
 
 def contaminated(run: Run) -> dict[str, Mapping[str, Any]]:
     """Model to its average score, where some of its problems resemble trained rows and the score without them is known."""
-    averages = {model: scored.get(AVERAGE, {}) for model, scored in run.results.scores.items()}
-    return {model: score for model, score in averages.items() if score.get("similar") and "clean" in score}
+    return {model: score for model, score in run.results.averages.items() if score.get("similar") and "clean" in score}
 
 
 def _guards(run: Run) -> Iterator[str]:
@@ -215,8 +214,7 @@ def _few(run: Run) -> Iterator[str]:
 
 
 def _format(run: Run) -> Iterator[str]:
-    averages = {model: scored.get(AVERAGE, {}) for model, scored in run.results.scores.items()}
-    gaps = {model: one["lenient"] - one["accuracy"] for model, one in averages.items() if "lenient" in one}
+    gaps = {model: one["lenient"] - one["accuracy"] for model, one in run.results.averages.items() if "lenient" in one}
     if cells := [f"{model} {percent(gap)} points" for model, gap in gaps.items() if gap > LENIENT_GAP]:
         yield f"Right answers in another form than asked count as wrong in the scores: {', '.join(cells)} more in the lenient reading."
 
@@ -242,8 +240,8 @@ def _unread_rollouts(run: Run) -> Iterator[str]:
 
 
 def _too_long(run: Run) -> Iterator[str]:
-    for model, scored in run.results.scores.items():
-        if count := scored.get(AVERAGE, {}).get("prompt_too_long"):
+    for model, score in run.results.averages.items():
+        if count := score.get("prompt_too_long"):
             yield f"{count:,} problems were too long for {model}'s context and count as wrong."
 
 

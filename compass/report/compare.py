@@ -174,12 +174,8 @@ def _all_models(a: Run, b: Run) -> Section:
 
 
 def _environment(run: Run) -> dict[str, Any]:
-    latest: Mapping[str, Any] = max(run.times.values(), key=lambda fact: fact.get("started", ""), default={})
-    return {
-        "commit": run.commit.get("commit", ""),
-        "machine": latest.get("machine", {}),
-        "packages": latest.get("packages", {}),
-    }
+    facts = {name: run.latest.get(name, {}) for name in ("machine", "packages")}
+    return {"commit": run.commit.get("commit", ""), **facts}
 
 
 def _last(run: Run) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from compass.page.blocks import Note, Part, Section, Table
 from compass.report.figures import draw_chart, tokens_figure
-from compass.report.headline import AVERAGE, find_comparison, percent
+from compass.report.headline import find_comparison, percent
 from compass.report.run import Run
 
 MOST_BUDGETS = 8
@@ -16,8 +16,7 @@ MOST_BUDGETS = 8
 
 def tokens_section(run: Run) -> Section:
     """Accuracy against tokens, averaged over benchmarks: a figure, and a table of what each model reaches with as many tokens as the others."""
-    averages = {model: own.get(AVERAGE, {}) for model, own in run.results.scores.items()}
-    points = {model: own["by_tokens"] for model, own in averages.items() if own.get("by_tokens")}
+    points = {model: own["by_tokens"] for model, own in run.results.averages.items() if own.get("by_tokens")}
     if not points:
         return Section("Accuracy and tokens", [])
     note = (

@@ -13,6 +13,7 @@ from typing import Any
 
 from compass.curves import CURVES, unlisted_curves
 from compass.page.blocks import Chart
+from compass.report.printable import cut
 from compass.report.results import Results
 
 COLOURS = ("#8c96a3", "#e69f00", "#3d8fd1", "#12a37a", "#c65f9b", "#d55e00", "#8d7bd6")
@@ -24,7 +25,7 @@ WIDE, NARROW = 8.6, 3.9
 """Widths of a figure in inches, at 72 points each: for a desk and for a phone of 390 pixels."""
 
 LONGEST_LABEL = 32
-"""Characters of a bar's label."""
+"""Characters of a label."""
 
 DRAWN = {
     "accuracy": ("right responses, %", 100.0),
@@ -51,8 +52,7 @@ def scores_figure(results: Results, width: float = WIDE) -> str | None:
     if not results.scores:
         return None
     models = list(results.scores)
-    benchmarks = list(dict.fromkeys(name for scored in results.scores.values() for name in scored))
-    benchmarks.sort(key=lambda name: name != "average")
+    benchmarks = results.benchmarks
     figure, axes = _figure(width, 0.9 + len(benchmarks) * (0.22 + 0.15 * len(models)))
     for number, (model, scored) in enumerate(results.scores.items()):
         shift = 0.7 * ((number + 0.5) / len(models) - 0.5)
@@ -62,14 +62,14 @@ def scores_figure(results: Results, width: float = WIDE) -> str | None:
         low = [max(0.0, value - 100 * score["ci95"][0]) for value, score in zip(values, own, strict=True)]
         high = [max(0.0, 100 * score["ci95"][1] - value) for value, score in zip(values, own, strict=True)]
         axes.errorbar(
-            values, places, xerr=[low, high], fmt="o", ms=4, capsize=2, color=colour(number), label=_plain(_cut(model))
+            values, places, xerr=[low, high], fmt="o", ms=4, capsize=2, color=colour(number), label=_label(model)
         )
-    axes.set_yticks(range(len(benchmarks)), [_plain(_cut(name)) for name in benchmarks])
+    axes.set_yticks(range(len(benchmarks)), [_label(name) for name in benchmarks])
     axes.set_ylim(len(benchmarks) - 0.5, -0.5)
     axes.set_xlim(-1, 101)
     axes.set_xlabel("accuracy, % (95% interval)")
     axes.grid(axis="x", alpha=0.3)
-    longest = max(len(_cut(model)) for model in models)
+    longest = max(len(cut(model, LONGEST_LABEL)) for model in models)
     columns = max(1, min(len(models), int(11 * width / (longest + 6))))
     axes.legend(frameon=False, ncols=columns, loc="lower center", bbox_to_anchor=(0.5, 1))
     return _svg(figure)
@@ -77,7 +77,7 @@ def scores_figure(results: Results, width: float = WIDE) -> str | None:
 
 def tokens_figure(results: Results, width: float = WIDE) -> str | None:
     """Average accuracy against the tokens that it takes per problem: one response, majorities of more, and the greedy response as a star."""
-    scored = {model: own["average"] for model, own in results.scores.items() if own.get("average", {}).get("by_tokens")}
+    scored = {model: own for model, own in results.averages.items() if own.get("by_tokens")}
     if not scored:
         return None
     from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
@@ -89,7 +89,7 @@ def tokens_figure(results: Results, width: float = WIDE) -> str | None:
         points = scored[model]["by_tokens"]
         values = [100 * one["maj"] for one in points]
         tokens = [one["tokens"] for one in points]
-        axes.plot(tokens, values, "o-", ms=4, lw=1.4, color=colour(number), label=_plain(_cut(model)))
+        axes.plot(tokens, values, "o-", ms=4, lw=1.4, color=colour(number), label=_label(model))
         if "greedy_length" in scored[model]:
             axes.plot(
                 [scored[model]["greedy_length"]], [100 * scored[model]["greedy"]], "*", ms=9, color=colour(number)
@@ -127,7 +127,7 @@ def curves_figure(
         for number, (stage, curve) in enumerate(results.curves.items(), start=1):
             values = [factor * value for value in curve.get(name, ())]
             steps = [offset + step for step in curve["step"]] if values else []
-            axes.plot(steps, values, color=colour(number), label=_plain(stage), lw=1.4)
+            axes.plot(steps, values, color=colour(number), label=_label(stage, len(stage)), lw=1.4)
             kept = (linked or {}).get(stage, ())
             points = [point for point in zip(curve["step"], steps, values, strict=False) if int(point[0]) in kept]
             if points:
@@ -161,7 +161,7 @@ def forest_figure(
         axes.errorbar(
             [middle], [place], xerr=[[middle - low], [high - middle]], fmt="o", ms=5, capsize=3, color=DIFFERENCE
         )
-    axes.set_yticks(range(len(differences)), [_plain(_cut(name)) for name in differences])
+    axes.set_yticks(range(len(differences)), [_label(name) for name in differences])
     axes.set_ylim(len(differences) - 0.5, -0.5)
     axes.set_xlabel("difference, points (95% interval)")
     return _svg(figure)
@@ -184,7 +184,7 @@ def bands_figure(groups: Mapping[str, Sequence[Mapping[str, Sequence[float]]]], 
             columns = list(zip(*(run.get(name, ())[:length] for run in runs), strict=True))
             means = [factor * sum(values) / len(values) for values in columns]
             steps = range(1, length + 1)
-            axes.plot(steps, means, color=colour(number), label=_plain(_cut(group)), lw=1.4)
+            axes.plot(steps, means, color=colour(number), label=_label(group), lw=1.4)
             low, high = ([factor * edge(values) for values in columns] for edge in (min, max))
             axes.fill_between(steps, low, high, color=colour(number), alpha=0.2, lw=0)
     next(iter(panels.values())).legend(frameon=False, fontsize=8)
@@ -207,11 +207,9 @@ def heat_figure(shares: Mapping[str, Mapping[str, Sequence[float]]], width: floa
     for axes, (name, strip) in zip(panels, strips.items(), strict=True):
         # One image, not a path per cell: thousands of problems stay a few kilobytes.
         image = axes.imshow(list(strip.values()), aspect="auto", cmap="RdYlBu", vmin=0, vmax=1, interpolation="nearest")
-        axes.set_yticks(
-            range(len(strip)), [_plain(_cut(model, 28 if width > NARROW else 14)) for model in strip], fontsize=8
-        )
+        axes.set_yticks(range(len(strip)), [_label(model, 28 if width > NARROW else 14) for model in strip], fontsize=8)
         axes.set_xticks([])
-        axes.set_title(_plain(f"{_cut(name)}: {len(next(iter(strip.values()))):,} problems"), loc="left", fontsize=9)
+        axes.set_title(f"{_label(name)}: {len(next(iter(strip.values()))):,} problems", loc="left", fontsize=9)
         axes.spines[:].set_visible(False)
     bar = figure.colorbar(image, ax=panels, orientation="horizontal", aspect=50, fraction=0.02, pad=0.01)
     bar.ax.tick_params(labelsize=8)
@@ -256,13 +254,9 @@ def _figure(width: float, height: float, rows: int = 0, columns: int = 1) -> tup
     return figure, axes if rows else axes[0]
 
 
-def _cut(label: str, longest: int = LONGEST_LABEL) -> str:
-    return label if len(label) <= longest else f"{label[: longest - 1]}…"
-
-
-def _plain(text: str) -> str:
-    """Text that matplotlib shows as it is: a `$` would start its mathematics."""
-    return text.replace("$", r"\$")
+def _label(text: str, longest: int = LONGEST_LABEL) -> str:
+    """A text of at most so many characters that matplotlib shows as it is: a `$` would start its mathematics."""
+    return cut(text, longest).replace("$", r"\$")
 
 
 def _svg(figure: Any) -> str:

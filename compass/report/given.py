@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compass.page.blocks import Note, Part, Section, Table
-from compass.report.headline import AVERAGE, best_model, find_comparison, format_gap, format_interval, percent
+from compass.report.headline import best_model, find_comparison, format_gap, format_interval, percent
 from compass.report.run import Run
 from compass.sampling.score import OUTCOMES
 from compass.verifier.extract import UNANSWERED
@@ -34,38 +34,27 @@ def given_section(run: Run) -> Section:
         [model, fact["file"], (fact["sha256"] or "")[:8], *(fact["scores"][name] for name in COUNTS)]
         for model, fact in run.given.items()
     ]
+    read = []
+    for model, fact in run.given.items():
+        for mode, counts in fact["scores"]["outcomes"].items():
+            why = fact["scores"]["evidence"][mode]
+            reasons = ", ".join(f"{why[reason]:,} {reason}" for reason in UNANSWERED if reason in why)
+            read.append([model, mode, *(counts[name] for name in OUTCOMES), reasons])
     parts: list[Part] = [
         Note(UNKNOWN),
         Table(["model", "file", "SHA-256", *COUNTS.values()], rows),
         Note(
             "How the answers were read, by mode: responses that are right, wrong, or give an answer that cannot be read, and, where no answer is found, why."
         ),
-        Table(
-            ["model", "mode", "right", "wrong", "unreadable", "no answer", "why"],
-            list(_how_read(run)),
-        ),
+        Table(["model", "mode", "right", "wrong", "unreadable", "no answer", "why"], read),
     ]
     return Section("Where the responses are from", parts, "given")
 
 
-def _how_read(run: Run) -> Iterator[list[object]]:
-    for model, fact in run.given.items():
-        for mode, counts in fact["scores"]["outcomes"].items():
-            why = fact["scores"]["evidence"][mode]
-            judged = (counts[name] for name in OUTCOMES)
-            yield [
-                model,
-                mode,
-                *judged,
-                ", ".join(f"{why[reason]:,} {reason}" for reason in UNANSWERED if reason in why),
-            ]
-
-
 def explain_lenient(run: Run) -> str:
     """The accuracies in the lenient reading, which is the one to quote for responses that were not told a form, and how far the others are from the best."""
-    averages = {model: scored[AVERAGE] for model, scored in run.results.scores.items()}
     best, said = best_model(run), []
-    for model, score in averages.items():
+    for model, score in run.results.averages.items():
         said.append(f"{model} {percent(score['lenient'])}% (95% interval {format_interval(score['lenient_ci95'])})")
         found = find_comparison(run, best, model) if model != best else None
         if found and "lenient" in found:

@@ -111,7 +111,7 @@ def best_model(run: Run) -> str:
 
 def accuracy(run: Run, model: str) -> float:
     """A model's average accuracy, 0..1; -1 where it has none."""
-    return run.results.scores[model].get(AVERAGE, {}).get("accuracy", -1.0)
+    return run.results.averages[model].get("accuracy", -1.0)
 
 
 def format_accuracy(run: Run, model: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from compass.records import ROW_NUMBERS, RecordError, split_stages
 from compass.report.evidence import find_quotes, find_related, item_name, marked, named_texts, read_evidence
 from compass.report.item_history import item_tallies, items_like
 from compass.report.outputs import Outputs, find_rows, read_table
-from compass.report.printable import printable
+from compass.report.printable import as_text, printable
 from compass.report.rollouts import problem_lines
 
 MEANING = {
@@ -101,8 +101,7 @@ def _stage(outputs: Outputs, stage: str, fate: str, row: dict[str, Any], id_: st
         yield f"{stage:11} kept{_facts(stage, row)}"
         if overruled := outputs.overruled(stage).get(id_):
             yield f"{'':11}   kept by a mark; would be dropped: {overruled.pop('reason')}"
-            for name, value in {**overruled.pop("evidence"), **overruled}.items():
-                yield f"{'':11}   {name:16} {printable(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), 300)}"
+            yield from _facts_of({**overruled.pop("evidence"), **overruled})
         if stage == "dedup" and (row["cluster_size"] or 1) > 1:
             yield from _duplicates(outputs, id_)
         if stage == "grade":
@@ -111,9 +110,7 @@ def _stage(outputs: Outputs, stage: str, fate: str, row: dict[str, Any], id_: st
     reason = row["reason"]
     yield f"{stage:11} DROPPED: {reason}" + (f", {MEANING[reason]}" if reason in MEANING else "")
     evidence = read_evidence(row["evidence"])
-    for name, value in evidence.items():
-        shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        yield f"{'':11}   {name:16} {printable(shown, 300)}"
+    yield from _facts_of(evidence)
     if not with_twin:
         return
     yield from _texts(outputs, row, evidence)
@@ -121,6 +118,11 @@ def _stage(outputs: Outputs, stage: str, fate: str, row: dict[str, Any], id_: st
         yield ""
         yield "Its twin:"
         yield from (f"  {line}" for line in history(outputs, evidence["twin"], with_twin=False))
+
+
+def _facts_of(evidence: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in evidence.items():
+        yield f"{'':11}   {name:16} {printable(as_text(value), 300)}"
 
 
 def _texts(outputs: Outputs, row: dict[str, Any], evidence: dict[str, Any]) -> Iterator[str]:

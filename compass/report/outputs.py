@@ -77,8 +77,9 @@ class Outputs:
 
     def ledger(self) -> pa.Table:
         """All dropped rows, in the order of the stages."""
-        tables = [_with_all(read_table(path), LEDGER) for path in self.dropped.values()]
-        return pa.concat_tables(tables) if tables else LEDGER.empty_table()
+        tables = [LEDGER.empty_table(), *map(read_table, self.dropped.values())]
+        # Columns that an earlier version did not write are null.
+        return pa.concat_tables(tables, promote_options="default").select(LEDGER.names)
 
     def counts(self) -> list[Counts]:
         """Rows of every stage, in the order of the stages."""
@@ -92,19 +93,18 @@ class Outputs:
 
     def sources(self) -> dict[str, dict[str, Any]]:
         """What the collect stage recorded of each source; empty where it did not."""
-        summary, metrics = self.folder / SUMMARY, self.folder.parent / "metrics" / "collect.json"
-        if summary.exists():
-            return json.loads(summary.read_text(encoding="utf-8")).get("sources", {})
-        return json.loads(metrics.read_text(encoding="utf-8"))["metrics"]["sources"] if metrics.exists() else {}
+        return self._measured("collect").get("sources", {})
 
     def overruled(self, stage: str) -> dict[str, dict[str, Any]]:
         """By id, the rows that a person kept against the stage, with reason and evidence."""
+        return self._measured(stage).get("overruled", {})
+
+    def _measured(self, stage: str) -> dict[str, Any]:
+        """What a stage measured, as `compass curate` or the pipeline wrote it; empty where neither did."""
         summary, metrics = self.folder / SUMMARY, self.folder.parent / "metrics" / f"{stage}.json"
         path = summary if summary.exists() else metrics
         facts = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-        return ((facts["stages"].get(stage, {}) if summary.exists() else facts).get("metrics") or {}).get(
-            "overruled", {}
-        )
+        return (facts["stages"].get(stage, {}) if summary.exists() else facts).get("metrics") or {}
 
     def origins(self) -> dict[str, str]:
         """Path or hub id of each source, as far as the collect stage recorded it."""
@@ -234,14 +234,6 @@ def choose(ledger: pa.Table, **wanted: str | None) -> pa.Table:
         if value is not None:
             ledger = ledger.filter(pc.equal(ledger.column(column), value))
     return ledger
-
-
-def _with_all(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """The columns of the schema; those that an earlier version did not write are null."""
-    for field in schema:
-        if field.name not in table.column_names:
-            table = table.append_column(field, pa.nulls(table.num_rows, field.type))
-    return table.select(schema.names).cast(schema)
 
 
 def read_batches(path: Path, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:

@@ -14,7 +14,7 @@ from compass.page.markdown import write_markdown
 from compass.report.run import Run
 from compass.report.scored_cards import write_model_cards
 from compass.report.sections import report_sections
-from compass.report.viewer import SCRIPT, kept_steps, viewer
+from compass.report.viewer import SCRIPT, kept_rollouts, viewer
 
 AFTER = "problems"
 """The section that the viewer follows."""
@@ -42,7 +42,7 @@ def write_report(
         before: the section that compares it with the run before, if there is one.
     """
     texts = {f"Model card of {path.stem}": path for path in write_model_cards(run, folder)} | dict(cards or {})
-    sections = report_sections(run, linked=kept_steps(run))
+    sections = report_sections(run, linked=kept_rollouts(run))
     if before:
         sections.insert(1, before)
     shown = [Code(text, path.read_text(encoding="utf-8")) for text, path in texts.items()]

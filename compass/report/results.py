@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from compass.curves import CURVES, SHOWN, unlisted_curves
+from compass.curves import CURVES, SHOWN, read_steps, unlisted_curves
 from compass.ledger import Counts
 from compass.records import RecordError
 from compass.report.outputs import find_outputs
@@ -35,6 +34,17 @@ class Results:
     planted: dict[str, Any] | None = None
     findings: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     tokens: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def benchmarks(self) -> list[str]:
+        """Every benchmark on which a model was scored, the average first."""
+        names = dict.fromkeys(name for scored in self.scores.values() for name in scored)
+        return sorted(names, key=lambda name: name != "average")
+
+    @property
+    def averages(self) -> dict[str, Mapping[str, Any]]:
+        """Every scored model's average over benchmarks; an empty one where it has none."""
+        return {model: scored.get("average", {}) for model, scored in self.scores.items()}
 
 
 def read_results(folder: str | Path = ".", rl_stages: Sequence[str] | None = None) -> Results:
@@ -96,12 +106,11 @@ def _measured_curves(folder: Path, steps: Sequence[float]) -> dict[str, list[flo
     path = folder / "steps.csv"
     if not path.exists():
         return {}
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = {float(row["step"]): row for row in csv.DictReader(file)}
+    rows = read_steps(path)
     wanted = {curve.column: curve.metric for curve in CURVES if curve.column}
     wanted |= {name: name for name in unlisted_curves(name for row in rows.values() for name in row)}
-    whole = {name: [rows.get(step, {}).get(metric) for step in steps] for name, metric in wanted.items()}
-    curves = {name: [float(value) for value in values if value] for name, values in whole.items() if all(values)}
+    whole = {name: [rows.get(int(step), {}).get(metric) for step in steps] for name, metric in wanted.items()}
+    curves = {name: values for name, values in whole.items() if None not in values}
     return {name: curve for name, curve in curves.items() if any(curve) or not name.startswith(SHOWN)}
 
 

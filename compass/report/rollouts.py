@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +20,23 @@ LONGEST = 2000
 """Characters of a response that are shown."""
 
 
+def rollout_files(data: Path) -> dict[str, Path]:
+    """RL stage to the file of its rollouts, where it kept some; grading keeps rollouts as well, of another kind."""
+    return {path.parent.name: path for path in data.glob("*/rollouts.parquet") if "used" in read_schema(path).names}
+
+
+def kept_steps(path: Path) -> list[int]:
+    """The iterations of which a file holds rollouts."""
+    return sorted(set(read_table(path, ["step"])["step"].to_pylist()))
+
+
 def find_rollouts(data: Path, stage: str) -> list[Path]:
     """The files with a stage's rollouts: its output, or one file per iteration while it runs.
 
     Raises:
         UserError: there are none; the message names the stages that have some.
     """
-    # grading keeps rollouts as well, of another kind
-    outputs = {path.parent.name: path for path in data.glob("*/rollouts.parquet") if "used" in read_schema(path).names}
+    outputs = rollout_files(data)
     if stage in outputs:
         return [outputs[stage]]
     running = sorted((data.parent / "work" / stage).glob("*/rollouts/*.parquet"))
@@ -101,17 +110,23 @@ def show_groups(rows: Iterable[Mapping[str, Any]], problems: Mapping[str, str]) 
         groups.setdefault((row["step"], row["group"]), []).append(row)
     shown = []
     for (step, _), own in groups.items():
-        first = own[0]
-        fate = "" if first["used"] else " · not used by the update"
-        shown.append(
-            {
-                "about": f"iteration {step} · {first['id']} · level {first['level']}{fate}",
-                "problem": shorten(problems.get(first["id"], first["prompt"] or ""), LONGEST),
-                "gold": first["gold"],
-                "responses": [show_rollout(row, LONGEST) for row in own],
-            }
-        )
+        fate = "" if own[0]["used"] else " · not used by the update"
+        about = f"iteration {step} · {own[0]['id']} · level {own[0]['level']}{fate}"
+        shown.append(show_group(about, own, problems, LONGEST))
     return Responses("", problems=shown)
+
+
+def show_group(
+    about: str, rows: Sequence[Mapping[str, Any]], problems: Mapping[str, str], longest: int
+) -> dict[str, Any]:
+    """Rollouts of one problem as `Responses` holds them, with at most so many characters of each text; `about` says which they are."""
+    first = rows[0]
+    return {
+        "about": about,
+        "problem": shorten(problems.get(first["id"], first["prompt"] or ""), longest),
+        "gold": first["gold"],
+        "responses": [show_rollout(row, longest) for row in rows],
+    }
 
 
 def show_rollout(row: Mapping[str, Any], longest: int) -> dict[str, Any]:

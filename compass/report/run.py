@@ -105,6 +105,11 @@ class Run:
         return pandas.DataFrame(rows, columns=None if rows else ["model", "benchmark"])
 
     @property
+    def latest(self) -> Mapping[str, Any]:
+        """The times of the stage that ran last, with the machine and the packages; empty where none was timed."""
+        return max(self.times.values(), key=lambda fact: fact.get("started", ""), default={})
+
+    @property
     def profile(self) -> str:
         """The profile's name; empty where there are no parameters."""
         return str(self.parameters.get("profile", ""))

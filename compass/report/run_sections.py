@@ -12,6 +12,7 @@ from compass.page.blocks import Bars, Bullets, Code, Fold, Note, Part, Section, 
 from compass.report.cost import cost_per_point
 from compass.report.figures import curves_figure, draw_chart
 from compass.report.headline import percent
+from compass.report.printable import as_text, cut
 from compass.report.run import Run
 
 LONGEST_DETAIL = 20_000
@@ -124,11 +125,10 @@ def ran_section(run: Run) -> Section:
     if run.commit:
         changed = " with uncommitted changes" if run.commit["dirty"] == "true" else ""
         facts["commit"] = run.commit["commit"] + changed
-    latest = max(run.times.values(), key=lambda fact: fact.get("started", ""), default={})
-    for name, value in latest.get("machine", {}).items():
+    for name, value in run.latest.get("machine", {}).items():
         shown = ", ".join(value) or "none" if isinstance(value, list) else str(value)
         facts[name.replace("_gb", " (GB)")] = shown
-    facts |= latest.get("packages", {})
+    facts |= run.latest.get("packages", {})
     parts: list[Part] = [Table(["what", "value"], list(facts.items()))] if facts else []
     if run.changed:
         head = ["setting", f"profile {run.profile}", "this run"]
@@ -184,8 +184,7 @@ def sampled_tokens(run: Run) -> dict[str, int]:
 def _short(value: Any, limit: int = 60) -> Any:
     if value is None or isinstance(value, int):
         return value
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+    return cut(as_text(value), limit)
 
 
 def _rounded(value: Any) -> Any:

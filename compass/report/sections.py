@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from compass.evaluation.benchmark_scores import MEASURES, drop_greedy
@@ -102,8 +101,7 @@ def scores_section(run: Run) -> Section:
         {score["samples"] for scored in scores.values() for score in scored.values() if "samples" in score}
     )
     counts = "/".join(map(str, samples))
-    names = list(dict.fromkeys(name for scored in scores.values() for name in scored))
-    names.sort(key=lambda name: name != AVERAGE)
+    names = run.results.benchmarks
     names = names[1:] if len(names) == 2 and names[0] == AVERAGE else names  # of one benchmark
     rows = [[name, *(format_score(scored.get(name)) for scored in scores.values())] for name in names]
     parts: list[Part] = [
@@ -130,8 +128,7 @@ def scores_section(run: Run) -> Section:
 def form_section(run: Run) -> Section:
     """Strict against lenient: what is ability and what is form."""
     rows = []
-    for model, scored in run.results.scores.items():
-        score = scored.get(AVERAGE, {})
+    for model, score in run.results.averages.items():
         if "lenient" in score:
             shares = percent(score["accuracy"]), percent(score["lenient"])
             more = format_points(score["lenient"] - score["accuracy"])
@@ -157,10 +154,9 @@ def form_section(run: Run) -> Section:
 
 def _work_shown(run: Run) -> list[Part]:
     """How much work each model's responses show, and how often those are right that show some."""
-    averages = {model: scored.get(AVERAGE, {}) for model, scored in run.results.scores.items()}
     rows = [
         [model, percent(one["bare"]), f"{one['operations']:.2g}", percent(one.get("accuracy_with_work"))]
-        for model, one in averages.items()
+        for model, one in run.results.averages.items()
         if "bare" in one
     ]
     if not rows:
@@ -246,7 +242,8 @@ def _link(item: Item) -> Link:
 
 def _commonest(run: Run, item: Item, model: str) -> str:
     """A model's most frequent answer to a problem, how often, how it was judged, and how many samples are right."""
-    rows = _answers(run.samples, item, model)
+    asked = (pc.field("id") == item.id) & (pc.field("benchmark") == item.benchmark) & (pc.field("model") == model)
+    rows = drop_greedy(run.samples.filter(asked)).select(["answer", "correct", "outcome", "method"]).to_pylist()
     tally = item.tallies.get(model, Tally())
     right = f"{tally.right} of {tally.samples} right"
     if not rows:
@@ -255,15 +252,6 @@ def _commonest(run: Run, item: Item, model: str) -> str:
     (answer, correct, outcome, method), count = counted.most_common(1)[0]
     judged = ", ".join(word for word in ("right" if correct else "wrong", outcome, method) if word)
     return f"{printable(answer, 60) if answer is not None else 'no answer'} ({count} times; {judged}); {right}"
-
-
-def _answers(samples: pa.Table | None, item: Item, model: str) -> list[dict[str, Any]]:
-    """The sampled responses of a model to a problem, greedy ones left out."""
-    if samples is None:
-        return []
-    wanted = pc.and_(pc.equal(samples["id"], item.id), pc.equal(samples["model"], model))
-    wanted = pc.and_(wanted, pc.equal(samples["benchmark"], item.benchmark))
-    return drop_greedy(samples.filter(wanted)).select(["answer", "correct", "outcome", "method"]).to_pylist()
 
 
 def _verdicts(run: Run, names: list[str]) -> Iterator[Part]:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from compass.live.view import Reader
+from compass.page.blocks import as_json
 from compass.rl.metrics import write_curves
 from compass.rl.rollouts import write_rewards, write_rollouts
 from compass.runs.progress import stage_progress
@@ -14,7 +15,7 @@ from compass.runs.progress import stage_progress
 
 def blocks(root: Path, step: int | None = None, reader: Reader | None = None) -> dict[str, Any]:
     state = (reader or Reader(root)).state("rl-1", step)
-    return {block["kind"]: block for block in state["blocks"]}
+    return {block.kind: as_json(block) for block in state["blocks"]}
 
 
 def values(block: dict[str, Any], title: str) -> dict[str, list[float | None]]:

@@ -11,6 +11,7 @@ import pytest
 
 from compass.errors import UserError
 from compass.live.view import Reader
+from compass.page.blocks import as_json
 from compass.processes import process_key
 from compass.progress import report
 from compass.runs import progress
@@ -27,7 +28,7 @@ def listed(root: Path) -> dict[str, str]:
 
 
 def kinds(state: dict[str, Any]) -> dict[str, Any]:
-    return {block["kind"]: block for block in state["blocks"]}
+    return {block.kind: as_json(block) for block in state["blocks"]}
 
 
 def test_before_the_first_run_it_says_what_to_do(repository: Path) -> None:
@@ -96,7 +97,7 @@ def test_a_stage_that_failed_says_why_and_what_to_do(repository: Path) -> None:
     state = Reader(repository).state()
     assert listed(repository)["denoise"] == "failed"
     assert kinds(state)["warning"]["text"] == "denoise failed: data/dedup/kept.parquet: no such file"
-    assert any(block.get("command") == "compass run denoise" for block in state["blocks"])
+    assert any(getattr(block, "command", "") == "compass run denoise" for block in state["blocks"])
 
 
 def test_a_failure_of_an_earlier_run_is_not_shown_where_the_cache_has_the_result(

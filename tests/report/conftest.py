@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,15 @@ def write_evaluation(
     write_json(folder / "comparisons.json", comparisons)
     write_json(folder / "setups.json", {model: {"engine": {"name": "vllm"}, "seed": 0} for model in CHANCE})
     return summarise(samples, comparisons, {"easy-3"}, clusters)
+
+
+def copy_run(run: Path, to: Path, rows: list[dict[str, Any]], seed: int) -> None:
+    """A run's folder once more, with other responses and another seed."""
+    for name in ("data", "metrics", "profiles"):
+        shutil.copytree(run / name, to / name)
+    write_json(to / "metrics" / "evaluate.json", {"models": write_evaluation(to / "data" / "evaluate", rows)})
+    text = (run / "params.yaml").read_text(encoding="utf-8")
+    (to / "params.yaml").write_text(text.replace("seed: 0", f"seed: {seed}"), encoding="utf-8")
 
 
 def write_training(folder: Path, stage: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -14,21 +13,16 @@ from compass.errors import UserError
 from compass.page.markdown import to_markdown
 from compass.report.compare import compare_sections, join_runs
 from compass.report.run import read_run
-from tests.report.conftest import sample_rows, write_evaluation, write_json
+from tests.report.conftest import copy_run, sample_rows
 
 
 @pytest.fixture
 def two(finished_run: Path, tmp_path: Path) -> tuple[Path, Path]:
     """Two runs: the second has other settings, another seed of sampling, and a better last model."""
     other = tmp_path / "second"
-    for name in ("data", "metrics", "profiles", "params.yaml"):
-        source = finished_run / name
-        shutil.copytree(source, other / name) if source.is_dir() else shutil.copy(source, other / name)
-    rows = sample_rows(seed=7, models={"base": 0.3, "rl-1": 0.5, "rl-2": 1.2})
-    scores = write_evaluation(other / "data" / "evaluate", rows)
-    write_json(other / "metrics" / "evaluate.json", {"models": scores})
-    text = (other / "params.yaml").read_text(encoding="utf-8").replace("rl-2: {steps: 9}", "rl-2: {steps: 2}")
-    (other / "params.yaml").write_text(text.replace("seed: 0", "seed: 7"), encoding="utf-8")
+    copy_run(finished_run, other, sample_rows(seed=7, models={"base": 0.3, "rl-1": 0.5, "rl-2": 1.2}), seed=7)
+    text = (other / "params.yaml").read_text(encoding="utf-8")
+    (other / "params.yaml").write_text(text.replace("rl-2: {steps: 9}", "rl-2: {steps: 2}"), encoding="utf-8")
     return finished_run, other
 
 

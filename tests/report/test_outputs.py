@@ -112,7 +112,8 @@ def test_origins_come_from_curate_or_from_the_collect_stage(pipeline: Pipeline) 
     facts = {"web": {"path": "web.csv"}, "hub": {"hub": "owner/name"}, "unknown": {}}
     (folder.parent / "metrics" / "collect.json").write_text(json.dumps({"metrics": {"sources": facts}}))
     assert open_outputs(folder).origins() == {"web": "web.csv", "hub": "owner/name", "unknown": ""}
-    (folder / "summary.json").write_text(json.dumps({"sources": {"web": {"path": "curated.csv"}}, "files": {}}))
+    stages = {"collect": {"metrics": {"sources": {"web": {"path": "curated.csv"}}}}}
+    (folder / "summary.json").write_text(json.dumps({"stages": stages, "files": {}}))
     assert open_outputs(folder).origins() == {"web": "curated.csv"}
 
 

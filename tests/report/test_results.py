@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,11 +11,7 @@ import pytest
 from compass.ledger import Counts
 from compass.records import RecordError
 from compass.report.results import Results, read_results
-
-
-def write_json(path: Path, value: object) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(value), encoding="utf-8")
+from tests.report.conftest import write_json
 
 
 def test_a_repository_in_which_nothing_ran_has_no_results(tmp_path: Path) -> None:

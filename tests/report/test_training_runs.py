@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -16,7 +15,7 @@ from compass.errors import UserError
 from compass.page.markdown import to_markdown
 from compass.report.run import read_run
 from compass.report.training_runs import shared_problems, training_run_sections
-from tests.report.conftest import sample_rows, write_evaluation, write_json
+from tests.report.conftest import copy_run, sample_rows, write_json
 
 CHANCES = [{"base": 0.3, "rl-1": 0.5, "rl-2": chance} for chance in (0.6, 0.9, 1.2)]
 
@@ -27,13 +26,7 @@ def repeated(finished_run: Path, tmp_path: Path) -> list[Path]:
     folders = []
     for seed, models in enumerate(CHANCES):
         folder = tmp_path / f"s{seed}"
-        for name in ("data", "metrics", "profiles", "params.yaml"):
-            source = finished_run / name
-            shutil.copytree(source, folder / name) if source.is_dir() else shutil.copy(source, folder / name)
-        scores = write_evaluation(folder / "data" / "evaluate", sample_rows(seed=seed, models=models))
-        write_json(folder / "metrics" / "evaluate.json", {"models": scores})
-        text = (folder / "params.yaml").read_text(encoding="utf-8")
-        (folder / "params.yaml").write_text(text.replace("seed: 0", f"seed: {seed}"), encoding="utf-8")
+        copy_run(finished_run, folder, sample_rows(seed=seed, models=models), seed)
         folders.append(folder)
     return folders
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+import json
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 
-from compass.page.packed import pack, unpack
+from compass.page.packed import pack
 from compass.report.run import read_run
-from compass.report.viewer import kept_steps, viewer
+from compass.report.viewer import kept_rollouts, viewer
 from compass.report.viewer.responses import embed_responses
 from compass.report.viewer.training import embed_rollouts, embed_similar
 from tests.report.conftest import sample_rows, write_evaluation
@@ -24,6 +28,11 @@ def large(tmp_path: Path) -> Path:
         row["response"] = " ".join(str(hash((number, word)) % 10**8) for word in range(300))
     write_evaluation(tmp_path / "large", rows)
     return tmp_path / "large"
+
+
+def unpack(text: str) -> Any:
+    """What the page's script unpacks."""
+    return json.loads(gzip.decompress(base64.b64decode(text)))
 
 
 def test_packed_data_come_back_whole_even_with_text_that_is_no_unicode() -> None:
@@ -90,7 +99,7 @@ def test_a_limit_too_small_for_whole_texts_shortens_them(large: Path) -> None:
 
 def test_rollouts_are_held_in_whole_groups_and_counted_all(finished_run: Path) -> None:
     run = read_run(finished_run)
-    assert kept_steps(run) == {"rl-1": [1, 2], "rl-2": [1, 2]}
+    assert kept_rollouts(run) == {"rl-1": [1, 2], "rl-2": [1, 2]}
     index, chunks = embed_rollouts(run, 10**6)
     assert [step[:7] for step in index["steps"]] == [
         ["rl-1", 1, "", 12, 6, 8, 3],

@@ -8,7 +8,6 @@ as text nodes, never as markup.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -23,6 +22,7 @@ from compass.page.packed import element, pack
 from compass.report.evidence import Span, find_pieces, find_quotes, find_related, named_texts, parts, read_evidence
 from compass.report.history import MEANING
 from compass.report.outputs import DECIDES, Outputs, count_values, find_doubtful, read_table
+from compass.report.printable import as_text
 from compass.seeded_draw import draw_key
 
 SCRIPT = Path(__file__).parent / "browse.js"
@@ -233,5 +233,5 @@ def _cut(text: str, spans: Sequence[Span], longest: int = LONGEST_TEXT) -> list[
 
 
 def _text(value: Any) -> str:
-    said = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    said = as_text(value)
     return said if len(said) <= LONGEST_VALUE else said[:LONGEST_VALUE] + "…"

@@ -13,9 +13,9 @@ from compass.page.html import block_html, section_html
 from compass.page.packed import element, pack
 from compass.report.run import Run
 from compass.report.viewer.responses import embed_responses
-from compass.report.viewer.training import embed_rollouts, embed_similar, kept_steps
+from compass.report.viewer.training import embed_rollouts, embed_similar, kept_rollouts
 
-__all__ = ["SCRIPT", "kept_steps", "viewer"]
+__all__ = ["SCRIPT", "kept_rollouts", "viewer"]
 
 SCRIPT = Path(__file__).parent / "viewer.js"
 

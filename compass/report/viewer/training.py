@@ -7,14 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pyarrow.parquet import read_schema
-
 from compass.page.packed import pack
 from compass.report.evidence import item_name
 from compass.report.item_history import trained_rows
 from compass.report.outputs import find_outputs, read_table
 from compass.report.printable import shorten
-from compass.report.rollouts import read_problems, show_rollout
+from compass.report.rollouts import kept_steps, read_problems, rollout_files, show_rollout
 from compass.report.run import Run
 
 GROUPS = (None, 64, 32, 16, 8, 4, 2, 1)
@@ -29,12 +27,9 @@ COLUMNS = ("id", "level", "group", "gold", "right", "cut_off", "loop", "used")
 """What the viewer filters and groups rollouts by; after these comes what `show_rollout` returns."""
 
 
-def kept_steps(run: Run) -> dict[str, list[int]]:
+def kept_rollouts(run: Run) -> dict[str, list[int]]:
     """RL stage to the iterations whose rollouts are kept."""
-    return {
-        stage: sorted(set(read_table(path, columns=["step"])["step"].to_pylist()))
-        for stage, path in _files(run).items()
-    }
+    return {stage: kept_steps(path) for stage, path in _files(run).items()}
 
 
 def embed_rollouts(run: Run, limit: int) -> tuple[dict[str, Any], list[str]]:
@@ -78,7 +73,7 @@ def embed_similar(run: Run, items: Sequence[Sequence[Any]]) -> dict[str, list[An
     ids = sorted({id_ for item in items for id_ in item[-1]})
     if not ids or "collect" not in outputs.kept:
         return {}
-    kept = kept_steps(run)
+    kept = kept_rollouts(run)
     found = {}
     for row in trained_rows(outputs, ids):
         stages = [
@@ -90,8 +85,8 @@ def embed_similar(run: Run, items: Sequence[Sequence[Any]]) -> dict[str, list[An
 
 
 def _files(run: Run) -> dict[str, Path]:
-    files = {stage: run.folder / "data" / stage / "rollouts.parquet" for stage in run.results.curves}
-    return {stage: path for stage, path in files.items() if path.exists() and "used" in read_schema(path).names}
+    files = rollout_files(run.folder / "data")
+    return {stage: files[stage] for stage in run.results.curves if stage in files}
 
 
 def _by_step(path: Path) -> list[tuple[int, list[dict[str, Any]]]]:
