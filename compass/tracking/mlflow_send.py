@@ -4,6 +4,7 @@ an answer of the server can be lost after it has done what was asked."""
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 import sys
@@ -28,7 +29,7 @@ from compass.tracking.mlflow_client import (
     server_name,
 )
 from compass.tracking.mlflow_models import record_model, record_scores
-from compass.tracking.outbox import find_files, list_waiting, outbox
+from compass.tracking.outbox import ParentShare, Point, Record, artifact_folder, list_artifacts, list_waiting, outbox
 from compass.tracking.record import (
     CACHED,
     KIND,
@@ -36,9 +37,6 @@ from compass.tracking.record import (
     PIPELINE,
     RECORD,
     STAGE,
-    ParentShare,
-    Point,
-    Record,
     experiment_name,
 )
 
@@ -124,7 +122,7 @@ def _begin(client: Any, record: Record, folder: str | Path, sent: Sent) -> None:
     sent.experiment = experiment_id(client, record.experiment, folder)
     tags = {**record.tags, RECORD: record.id}
     if record.parent:
-        sent.parent = _begin_parent(client, record, record.parent, sent.experiment)
+        sent.parent = _begin_parent(client, record, record.parent, sent.experiment, folder)
         tags["mlflow.parentRunId"] = sent.parent
     run = _create_once(client, sent.experiment, record, record.stage, tags, {RECORD: record.id})
     with _refusals_shown(f"parameters of {record.stage}"):
@@ -148,7 +146,7 @@ def _mark_killed(client: Any, sent: Sent, replaced: str) -> None:
             client.set_terminated(one.info.run_id, "KILLED", one.info.end_time)
 
 
-def _begin_parent(client: Any, record: Record, share: ParentShare, experiment: str) -> str:
+def _begin_parent(client: Any, record: Record, share: ParentShare, experiment: str, folder: str | Path) -> str:
     """The pipeline's run, with the runs that made the results of stages which DVC skipped; it runs from now on."""
     own = {PIPELINE: share.key, KIND: "pipeline"}
     run = _create_once(client, experiment, record, share.name, {**share.tags, **own}, own)
@@ -163,7 +161,8 @@ def _begin_parent(client: Any, record: Record, share: ParentShare, experiment: s
                 missing = {name: value for name, value in share.before.items() if name not in one.data.params}
                 log_params(client, one.info.run_id, missing)
         ever = {name for one in others for name in one.data.params}
-        settings = flatten(share.documents["settings.json"]).items()
+        path = artifact_folder(record, "pipeline", folder) / "settings.json"
+        settings = flatten(json.loads(path.read_text(encoding="utf-8"))).items()
         log_params(client, run, {name: value for name, value in settings if name in ever} | share.params)
     cached = {}
     for stage, digest in share.cached.items():
@@ -185,13 +184,11 @@ def _end(client: Any, record: Record, folder: str | Path, sent: Sent) -> None:
     """End the stage's run, and its pipeline's where no other stage follows: its status is that of its last stage."""
     log_tags(client, sent.run, record.tags)
     if can_write_artifacts(client, sent.experiment, folder):
-        _send_documents(client, sent.run, record.documents)
-        if record.parent:
-            _send_documents(client, sent.parent, record.parent.documents)
-        for path in find_files(record, folder):
-            with _refusals_shown(path.name):
-                send = client.log_artifacts if path.is_dir() else client.log_artifact
-                send(sent.run, str(path), path.name if path.is_dir() else None)
+        for kind, run in (("stage", sent.run), ("pipeline", sent.parent)):
+            for path in list_artifacts(record, kind, folder):
+                with _refusals_shown(path.name):
+                    send = client.log_artifacts if path.is_dir() else client.log_artifact
+                    send(run, str(path), path.name if path.is_dir() else None)
     if record.model:
         with _refusals_shown(f"model of {record.stage}"):
             record_model(client, sent.experiment, sent.run, record.model)
@@ -218,15 +215,6 @@ def end_pipeline(key: str, status: str, folder: str | Path = ".") -> None:
         experiment = experiment_id(client, experiment_name(), folder)
         for run in _search(client, experiment, {PIPELINE: key, KIND: "pipeline"}):
             client.set_terminated(run.info.run_id, status)
-
-
-def _send_documents(client: Any, run: str, documents: Mapping[str, Any]) -> None:
-    for name, content in documents.items():
-        with _refusals_shown(name):
-            if isinstance(content, str):
-                client.log_text(run, content, name)
-            else:
-                client.log_dict(run, content, name)
 
 
 def _create_once(

@@ -27,8 +27,8 @@ from compass.settings import SettingsError
 from compass.tracking.mlflow_client import connect, describe_failure, failures, server_name, tracking_uri
 from compass.tracking.mlflow_send import Sent, send_record, send_waiting
 from compass.tracking.mlflow_system_metrics import LoadSampler
-from compass.tracking.outbox import find_unkept, keep_files, keep_finished, outbox, write_record
-from compass.tracking.record import Record, add_curves, add_outputs, add_summary, begin_record, end_record
+from compass.tracking.outbox import Record, copy_artifact, outbox, write_record
+from compass.tracking.record import add_curves, add_outputs, add_summary, begin_record, end_record
 
 LOCAL_UI = "http://127.0.0.1:5000"
 """Where `compass up` shows the local database, unless it was given another port."""
@@ -77,8 +77,8 @@ class StageRun:
     def summary(self, values: Mapping[str, Any]) -> None:
         """Record what a stage did: what people compare as metrics, the whole as the artifact `summary.json`."""
         if self._record:
-            with self._changing:
-                add_summary(self._record, values)
+            with self._changing, _shown_errors():
+                add_summary(self._record, values, self.folder)
 
     def curves(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Record iterations of an RL stage: verl's metrics of each, with its `step`."""
@@ -87,10 +87,10 @@ class StageRun:
                 add_curves(self._record, self.settings, rows)
 
     def artifact(self, path: Path) -> None:
-        """Record the text of a small file, such as a configuration."""
+        """Record a small file, such as a configuration, as it is now."""
         if self._record:
-            with self._changing:
-                self._record.documents[path.name] = path.read_text(encoding="utf-8")
+            with _shown_errors():
+                copy_artifact(self._record, path, self.folder)
 
     def start(self, wait_s: float) -> None:
         """Begin to send; returns when the run is open, at the first failure, or after `wait_s` seconds."""
@@ -107,8 +107,6 @@ class StageRun:
         if self._complete:
             self.forget()
             return
-        with _shown_errors():
-            keep_files(self._record, self.folder)
         say(
             f"the record of {self._record.id} waits in .compass/outbox ({self.reason or 'the server is slow'}); the next "
             "stage, `compass up` or `compass runs sync` sends it"
@@ -124,10 +122,8 @@ class StageRun:
     def outputs(self, hours: float) -> None:
         """Record what a stage that ended well wrote: plots and reports, hashes, its model, its scores."""
         if self._record:
-            with self._changing:
+            with self._changing, _shown_errors():
                 add_outputs(self._record, self.settings, self.folder, hours)
-            with _shown_errors():
-                keep_finished(self._record, self.folder)
 
     def _send(self) -> None:
         assert self._record is not None
@@ -238,10 +234,8 @@ def _begin(stage: str, settings: Any, folder: Path, *, required: bool) -> StageR
             f"MLFLOW_TRACKING_URI is {scrub(uri)!r}, which is no tracking server; give http://HOST:PORT or a database "
             "(sqlite:///FILE), or unset it to use the local database"
         )
-    record = begin_record(stage, settings, folder, server_name(folder))
-    record.replaces = find_unkept(stage, folder) if record.parent else ""
     try:
-        write_record(record, folder)
+        record = begin_record(stage, settings, folder, server_name(folder))
     except OSError as error:
         raise TrackingError(
             f"the record of runs cannot be written ({error}); set COMPASS_TRACKING=off to run without one"
