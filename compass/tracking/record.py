@@ -1,7 +1,7 @@
 """What MLflow is to hold of one stage's run: plain data, made from the files that the stage, its settings and DVC keep.
 
     record = begin_record("dedup", settings, folder, server_name(folder))
-    add_summary(record, summary)
+    add_outputs(record, settings, folder)
     end_record(record, "FINISHED")
 
 `compass.tracking.mlflow_send.send_record` makes MLflow's runs what the record says, however often it is called. The pipeline's
@@ -130,12 +130,6 @@ def begin_record(stage: str, settings: Any, folder: Path, server: str) -> Record
     return record
 
 
-def add_summary(record: Record, summary: Mapping[str, Any], folder: Path) -> None:
-    """Add what a stage did: what people compare as metrics, the whole as an artifact."""
-    record.points += make_points(stage_metrics(record.stage, summary))
-    write_json(artifact_folder(record, "stage", folder) / "summary.json", dict(summary))
-
-
 def add_curves(record: Record, settings: Any, rows: Iterable[Mapping[str, Any]]) -> None:
     """Add iterations of an RL stage: verl's metrics of each, with its `step`."""
     for row in rows:
@@ -144,14 +138,17 @@ def add_curves(record: Record, settings: Any, rows: Iterable[Mapping[str, Any]])
             record.parent.points += _parent_points(settings, record.stage, row, _now())
 
 
-def add_outputs(record: Record, settings: Any, folder: Path, hours: float) -> None:
-    """Add what a stage that ended well wrote: hashes, its model, the scores, what the pipeline's run says of it, plots and reports.
+def add_outputs(record: Record, settings: Any, folder: Path) -> None:
+    """Add what a stage that ended well wrote: metrics, hashes, its model, the scores, what the pipeline's run says of it, plots and reports.
+
+    What people compare in `metrics/STAGE.json` becomes metrics, the whole the artifact `summary.json`.
 
     Raises:
         OSError: the disk is full. What needs no place on it is added.
     """
     graph, stage = Graph(folder), record.stage
-    hashes = graph.out_hashes(stage)
+    hashes, summary = graph.out_hashes(stage), _read_json(folder / "metrics" / f"{stage}.json")
+    record.points += make_points(stage_metrics(stage, summary))
     record.tags |= {OUTPUTS: digest(hashes), **{f"dvc.out.{path}": md5 for path, md5 in hashes.items()}}
     if (model := f"models/{stage}") in hashes:
         params = flatten(settings.stage(stage).model_dump(mode="json"))
@@ -159,15 +156,17 @@ def add_outputs(record: Record, settings: Any, folder: Path, hours: float) -> No
     if stage == "evaluate":
         record.scores = _collect_scores(graph, settings)
     if record.parent:
-        times, ran = read_times(folder), {one.stage for one in read_run(folder, record.parent.key)}
-        total = hours + sum(times[other]["seconds"] / 3600 for other in ran & times.keys() - {stage})
-        record.parent.points += make_points({f"hours/{stage}": hours, "hours/total": total})
+        times, ran = read_times(folder), {stage, *(one.stage for one in read_run(folder, record.parent.key))}
+        hours = {other: facts["seconds"] / 3600 for other, facts in times.items() if other in ran}
+        if stage in hours:
+            record.parent.points += make_points({f"hours/{stage}": hours[stage], "hours/total": sum(hours.values())})
         _describe_parent(record, settings, folder)
         _keep_finished(record, folder)
         outputs = {other: graph.locked_outs(other) for other in graph.ancestors(stage)} | {stage: hashes}
-        own = artifact_folder(record, "pipeline", folder)
-        write_json(own / "outputs.json", outputs)
-        write_json(own / "times.json", {other: facts for other, facts in times.items() if other in outputs})
+        place = artifact_folder(record, "pipeline", folder)
+        write_json(place / "outputs.json", outputs)
+        write_json(place / "times.json", {other: facts for other, facts in times.items() if other in outputs})
+    write_json(artifact_folder(record, "stage", folder) / "summary.json", summary)
     for path in hashes:
         if Path(path).parts[0] in ("plots", "reports"):
             copy_artifact(record, folder / path, folder)

@@ -15,7 +15,6 @@ import re
 import shutil
 import sys
 import threading
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,7 @@ from compass.tracking.mlflow_client import connect, describe_failure, failures, 
 from compass.tracking.mlflow_send import Sent, send_record, send_waiting
 from compass.tracking.mlflow_system_metrics import LoadSampler
 from compass.tracking.outbox import Record, copy_artifact, outbox, write_record
-from compass.tracking.record import add_curves, add_outputs, add_summary, begin_record, end_record
+from compass.tracking.record import add_curves, add_outputs, begin_record, end_record
 
 LOCAL_UI = "http://127.0.0.1:5000"
 """Where `compass up` shows the local database, unless it was given another port."""
@@ -74,12 +73,6 @@ class StageRun:
         """The id of the pipeline's run; None for a stage that was started by hand."""
         return self.sent.parent or None
 
-    def summary(self, values: Mapping[str, Any]) -> None:
-        """Record what a stage did: what people compare as metrics, the whole as the artifact `summary.json`."""
-        if self._record:
-            with self._changing, _shown_errors():
-                add_summary(self._record, values, self.folder)
-
     def curves(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Record iterations of an RL stage: verl's metrics of each, with its `step`."""
         if self._record:
@@ -119,11 +112,11 @@ class StageRun:
         self._thread.join(END_S["KILLED"])
         shutil.rmtree(outbox(self.folder) / self._record.id, ignore_errors=True)
 
-    def outputs(self, hours: float) -> None:
-        """Record what a stage that ended well wrote: plots and reports, hashes, its model, its scores."""
+    def outputs(self) -> None:
+        """Record what a stage that ended well wrote: its metrics, plots and reports, hashes, its model, its scores."""
         if self._record:
             with self._changing, _shown_errors():
-                add_outputs(self._record, self.settings, self.folder, hours)
+                add_outputs(self._record, self.settings, self.folder)
 
     def _send(self) -> None:
         assert self._record is not None
@@ -186,10 +179,9 @@ def stage_run(stage: str, settings: Any, folder: str | Path = ".") -> Iterator[S
         return
     tracked = _begin(stage, settings, Path(folder), required=mode == "required")
     before, _running = _running, tracked
-    began = time.monotonic()
     try:
         yield tracked
-        tracked.outputs((time.monotonic() - began) / 3600)
+        tracked.outputs()
     except BaseException as error:
         tracked.finish("KILLED" if isinstance(error, KeyboardInterrupt) else "FAILED", error)
         raise
