@@ -17,15 +17,12 @@ from compass.locks import open_lock, try_lock
 from compass.processes import pipeline_has_ended
 from compass.runs.values import flatten
 from compass.tracking.mlflow_client import (
+    LONGEST_VALUE,
     can_write_artifacts,
     connect,
     experiment_id,
     failures,
     is_refusal,
-    log_datasets,
-    log_metrics,
-    log_params,
-    log_tags,
     server_name,
 )
 from compass.tracking.mlflow_models import record_model, record_scores
@@ -111,10 +108,59 @@ def send_waiting(folder: str | Path = ".", client: Any = None, *, but: str = "")
 
 
 def _send_points(client: Any, run: str, points: list[Point], stage: str) -> None:
+    from mlflow.entities import Metric
+
     fresh = list(points)
     with _refusals_shown(f"metrics of {stage}"):
-        log_metrics(client, run, fresh)
+        client.log_batch(run, metrics=[Metric(name, value, at, step) for name, value, at, step in fresh])
     del points[: len(fresh)]  # the stage may have added others meanwhile
+
+
+def _log_params(client: Any, run: str, values: Mapping[str, str]) -> None:
+    """Record parameters: flat names and texts, which are cut."""
+    from mlflow.entities import Param
+
+    client.log_batch(run, params=[Param(name, value[:LONGEST_VALUE]) for name, value in values.items()])
+
+
+def _log_tags(client: Any, run: str, values: Mapping[str, str]) -> None:
+    from mlflow.entities import RunTag
+
+    client.log_batch(run, tags=[RunTag(name, value) for name, value in values.items()])
+
+
+def _log_datasets(client: Any, run_id: str, datasets: Sequence[Mapping[str, Any]]) -> None:
+    """Record the tables that a run reads; MLflow's digest of each is DVC's hash of the file.
+
+    Args:
+        client: MLflow's.
+        run_id: the run.
+        datasets: `name`, `path`, `md5`, `dvc` (the hash that dvc.lock has), `rows`, `columns` and `context` of each.
+    """
+    from mlflow.entities import Dataset, DatasetInput, InputTag
+
+    inputs = [
+        DatasetInput(
+            Dataset(
+                name=dataset["name"],
+                digest=dataset["md5"],
+                source_type="local",
+                source=json.dumps({"uri": dataset["path"]}),
+                schema=json.dumps(
+                    {"mlflow_colspec": [{"name": name, "type": kind} for name, kind in dataset["columns"].items()]}
+                ),
+                profile=json.dumps({"num_rows": dataset["rows"]}),
+            ),
+            tags=[
+                InputTag("mlflow.data.context", dataset["context"]),
+                InputTag("dvc.path", dataset["path"]),
+                InputTag("dvc.md5", dataset["dvc"]),
+            ],
+        )
+        for dataset in datasets
+    ]
+    if inputs:
+        client.log_inputs(run_id, datasets=inputs)
 
 
 def _begin(client: Any, record: Record, folder: str | Path, sent: Sent) -> None:
@@ -126,11 +172,11 @@ def _begin(client: Any, record: Record, folder: str | Path, sent: Sent) -> None:
         tags["mlflow.parentRunId"] = sent.parent
     run = _create_once(client, sent.experiment, record, record.stage, tags, {RECORD: record.id})
     with _refusals_shown(f"parameters of {record.stage}"):
-        log_params(client, run, record.params)
+        _log_params(client, run, record.params)
     with _refusals_shown(f"datasets of {record.stage}"):
-        log_datasets(client, run, record.datasets)
+        _log_datasets(client, run, record.datasets)
         if sent.parent:
-            log_datasets(client, sent.parent, [table for table in record.datasets if table["context"] in OF_THE_RUN])
+            _log_datasets(client, sent.parent, [table for table in record.datasets if table["context"] in OF_THE_RUN])
     if record.replaces:
         _mark_killed(client, sent, record.replaces)
     sent.run = run
@@ -159,16 +205,16 @@ def _begin_parent(client: Any, record: Record, share: ParentShare, experiment: s
         for one in others:
             if one.data.params.get("profile") == share.params["profile"]:
                 missing = {name: value for name, value in share.before.items() if name not in one.data.params}
-                log_params(client, one.info.run_id, missing)
+                _log_params(client, one.info.run_id, missing)
         ever = {name for one in others for name in one.data.params}
         path = artifact_folder(record, "pipeline", folder) / "settings.json"
         settings = flatten(json.loads(path.read_text(encoding="utf-8"))).items()
-        log_params(client, run, {name: value for name, value in settings if name in ever} | share.params)
+        _log_params(client, run, {name: value for name, value in settings if name in ever} | share.params)
     cached = {}
     for stage, digest in share.cached.items():
         if made := _search(client, experiment, {STAGE: stage, OUTPUTS: digest}, most=1):
             cached[f"{CACHED}.{stage}"] = made[0].info.run_id
-    log_tags(client, run, cached)
+    _log_tags(client, run, cached)
     if record.status == "RUNNING":
         client.update_run(run, status="RUNNING")
     return run
@@ -182,7 +228,7 @@ def _describe_parent(client: Any, record: Record, sent: Sent) -> None:
 
 def _end(client: Any, record: Record, folder: str | Path, sent: Sent) -> None:
     """End the stage's run, and its pipeline's where no other stage follows: its status is that of its last stage."""
-    log_tags(client, sent.run, record.tags)
+    _log_tags(client, sent.run, record.tags)
     if can_write_artifacts(client, sent.experiment, folder):
         for kind, run in (("stage", sent.run), ("pipeline", sent.parent)):
             for path in list_artifacts(record, kind, folder):
