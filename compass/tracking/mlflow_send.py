@@ -75,13 +75,12 @@ def send_record(client: Any, record: Record, folder: str | Path = ".", sent: Sen
         _end(client, record, folder, sent)
 
 
-def send_waiting(folder: str | Path = ".", client: Any = None, *, but: str = "") -> tuple[int, int]:
+def send_waiting(folder: str | Path = ".", client: Any = None) -> tuple[int, int]:
     """Send the records of stages that run no more, oldest first.
 
     Args:
         folder: the repository.
         client: MLflow's; None connects where a record waits.
-        but: the id of a record that somebody else sends.
 
     Returns:
         How many were sent, and how many stay because they are of another server.
@@ -93,8 +92,6 @@ def send_waiting(folder: str | Path = ".", client: Any = None, *, but: str = "")
     file = open_lock(outbox(folder) / "lock")
     try:
         for place, record in list_waiting(folder) if try_lock(file) else ():
-            if record.id == but:
-                continue
             if record.server != server_name(folder):
                 stay += 1
                 continue
@@ -232,7 +229,8 @@ def _end(client: Any, record: Record, folder: str | Path, sent: Sent) -> None:
     if can_write_artifacts(client, sent.experiment, folder):
         for kind, run in (("stage", sent.run), ("pipeline", sent.parent)):
             for path in list_artifacts(record, kind, folder):
-                with _refusals_shown(path.name):
+                # another sender may have it by now, and have removed the record
+                with _refusals_shown(path.name), contextlib.suppress(FileNotFoundError):
                     send = client.log_artifacts if path.is_dir() else client.log_artifact
                     send(run, str(path), path.name if path.is_dir() else None)
     if record.model:

@@ -33,10 +33,7 @@ LOCAL_UI = "http://127.0.0.1:5000"
 """Where `compass up` shows the local database, unless it was given another port."""
 
 SEND_EVERY_S = 5.0
-"""Seconds between two looks at a record that may have grown."""
-
-LONGEST_PAUSE_S = 10.0
-"""Seconds between two tries of a server that does not answer, at most."""
+"""Seconds between two looks at a record that may have grown, and between two tries of a server that does not answer."""
 
 OPEN_S = 60.0
 """Seconds that a stage waits for its run to be open; a fresh database takes some."""
@@ -120,7 +117,7 @@ class StageRun:
 
     def _send(self) -> None:
         assert self._record is not None
-        sampler, client, pause = LoadSampler(), None, SEND_EVERY_S
+        sampler, client = LoadSampler(), None
         while True:
             ending = self._ending.is_set()
             with self._changing, _shown_errors():
@@ -129,22 +126,22 @@ class StageRun:
             try:
                 if client is None:
                     client = connect(self.folder)
-                    send_waiting(self.folder, client, but=self._record.id)
+                    send_waiting(self.folder, client)
                 send_record(client, self._record, self.folder, self.sent)
                 if self.reason:
                     say(f"{scrub(tracking_uri(self.folder))} answers again; all records are sent")
-                self.reason, pause, self._complete = "", SEND_EVERY_S, ending
+                self.reason, self._complete = "", ending
             except failures() as error:
                 if not self.reason:
                     say(
                         f"{scrub(tracking_uri(self.folder))} cannot take records ({describe_failure(error)}); they are kept in "
                         ".compass/outbox and sent later"
                     )
-                self.reason, client, pause = describe_failure(error), None, min(2 * pause, LONGEST_PAUSE_S)
+                self.reason, client = describe_failure(error), None
             self._tried.set()
             if ending:
                 return
-            self._ending.wait(pause)
+            self._ending.wait(SEND_EVERY_S)
 
 
 _running = StageRun()

@@ -194,7 +194,6 @@ def test_an_answer_that_is_lost_makes_nothing_twice(
 
     monkeypatch.setattr(module, "connect", lambda folder: Losing(connect(folder)))
     monkeypatch.setattr(module, "SEND_EVERY_S", 0.1)
-    monkeypatch.setattr(module, "LONGEST_PAUSE_S", 0.1)
 
     def wait_for_calls() -> None:
         deadline = time.monotonic() + 120
