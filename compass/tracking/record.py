@@ -123,8 +123,8 @@ def begin_record(stage: str, settings: Any, folder: Path, server: str) -> Record
             points=[point for other in earlier for point in _read_curves(settings, other, folder)],
             cached={other: digest(outs) for other in earlier if (outs := graph.locked_outs(other))},
         )
-        record.replaces = _find_unkept(stage, folder)
-        _describe_parent(record, settings, folder)
+        record.replaces = _find_unkept(graph, stage)
+        _describe_parent(record, settings, graph)
         write_json(artifact_folder(record, "pipeline", folder) / "settings.json", settings.model_dump(mode="json"))
     write_record(record, folder)
     return record
@@ -160,8 +160,10 @@ def add_outputs(record: Record, settings: Any, folder: Path) -> None:
         hours = {other: facts["seconds"] / 3600 for other, facts in times.items() if other in ran}
         if stage in hours:
             record.parent.points += make_points({f"hours/{stage}": hours[stage], "hours/total": sum(hours.values())})
-        _describe_parent(record, settings, folder)
-        _keep_finished(record, folder)
+        _describe_parent(record, settings, graph)
+        # which run of the stage finished last, and what it wrote
+        facts = {"id": record.id, "outputs": record.tags[OUTPUTS]}
+        write_json(repository_root(folder) / FINISHED / f"{stage}.json", facts)
         outputs = {other: graph.locked_outs(other) for other in graph.ancestors(stage)} | {stage: hashes}
         place = artifact_folder(record, "pipeline", folder)
         write_json(place / "outputs.json", outputs)
@@ -184,31 +186,25 @@ def make_points(values: Mapping[str, float], step: int = 0, at: int | None = Non
     return [[name, value, at or _now(), step] for name, value in values.items()]
 
 
-def _keep_finished(record: Record, folder: str | Path = ".") -> None:
-    """Keep which run of its stage finished last, and what it wrote."""
-    facts = {"id": record.id, "outputs": record.tags[OUTPUTS]}
-    write_json(repository_root(folder) / FINISHED / f"{record.stage}.json", facts)
-
-
-def _find_unkept(stage: str, folder: str | Path = ".") -> str:
+def _find_unkept(graph: Graph, stage: str) -> str:
     """The id of a stage's last finished run, if its `dvc` was killed before it wrote the outputs into `dvc.lock`; else empty.
 
     A lock file that is newer than the end of the run proves nothing: git may have brought another one.
     """
-    note, lock = repository_root(folder) / FINISHED / f"{stage}.json", Path(folder) / "dvc.lock"
+    note, lock = repository_root(graph.folder) / FINISHED / f"{stage}.json", graph.folder / "dvc.lock"
     try:
         ended, facts = note.stat().st_mtime_ns, json.loads(note.read_text(encoding="utf-8"))
         if lock.exists() and lock.stat().st_mtime_ns > ended:
             return ""
-        return "" if digest(Graph(folder).locked_outs(stage)) == facts["outputs"] else facts["id"]
+        return "" if digest(graph.locked_outs(stage)) == facts["outputs"] else facts["id"]
     except (OSError, ValueError, KeyError, TypeError):
         return ""
 
 
-def _describe_parent(record: Record, settings: Any, folder: Path) -> None:
+def _describe_parent(record: Record, settings: Any, graph: Graph) -> None:
     """What the pipeline's run says of the stages that are done, those that DVC skipped included."""
     assert record.parent is not None
-    done = [*Graph(folder).ancestors(record.stage), record.stage]
+    folder, done = graph.folder, [*graph.ancestors(record.stage), record.stage]
     summaries = {stage: _read_json(folder / "metrics" / f"{stage}.json") for stage in done}
     evaluated = record.stage in ("evaluate", "report")
     scores = summaries.get("evaluate", {}).get("models", {}) if evaluated else {}
