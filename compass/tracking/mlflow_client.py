@@ -1,4 +1,4 @@
-"""The connection to MLflow: where it is, whether it answers, and why not. Only modules called `mlflow_*` import MLflow."""
+"""The connection to MLflow: where it is, whether it answers, why not, and its runs. Only modules called `mlflow_*` import MLflow."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 import logging
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +127,12 @@ def experiment_id(client: Any, name: str, folder: str | Path = ".") -> str:
             if experiment is None:
                 raise
     return experiment.experiment_id
+
+
+def search_runs(client: Any, experiment: str, tags: Mapping[str, str], most: int = 1000) -> Sequence[Any]:
+    """Runs with these tags, the newest first."""
+    condition = " and ".join(f"tags.`{name}` = '{value}'" for name, value in tags.items())
+    return client.search_runs([experiment], condition, max_results=most, order_by=["attributes.start_time DESC"])
 
 
 def can_write_artifacts(client: Any, experiment: str, folder: str | Path = ".") -> bool:

@@ -23,6 +23,7 @@ from compass.tracking.mlflow_client import (
     experiment_id,
     failures,
     is_refusal,
+    search_runs,
     server_name,
 )
 from compass.tracking.mlflow_models import record_model, record_scores
@@ -182,7 +183,7 @@ def _begin(client: Any, record: Record, folder: str | Path, sent: Sent) -> None:
 
 def _mark_killed(client: Any, sent: Sent, replaced: str) -> None:
     """Correct a run that said FINISHED and was killed before DVC had its outputs, and its pipeline's."""
-    for run in _search(client, sent.experiment, {RECORD: replaced}):
+    for run in search_runs(client, sent.experiment, {RECORD: replaced}):
         parent = run.data.tags.get("mlflow.parentRunId", sent.parent)
         for one in [run] if parent == sent.parent else [run, client.get_run(parent)]:
             client.set_tag(one.info.run_id, "compass.error", "killed before DVC kept the outputs; the stage ran again")
@@ -194,7 +195,7 @@ def _begin_parent(client: Any, record: Record, share: ParentShare, experiment: s
     own = {PIPELINE: share.key, KIND: "pipeline"}
     run = _create_once(client, experiment, record, share.name, {**share.tags, **own}, own)
     if not client.get_run(run).data.params:  # the run is new
-        others = [one for one in _search(client, experiment, {KIND: "pipeline"}) if one.info.run_id != run]
+        others = [one for one in search_runs(client, experiment, {KIND: "pipeline"}) if one.info.run_id != run]
         for one in others:
             if one.info.status == "RUNNING" and pipeline_has_ended(one.data.tags.get(PIPELINE, "")):
                 client.set_terminated(one.info.run_id, "KILLED")  # between two stages, without a word
@@ -209,7 +210,7 @@ def _begin_parent(client: Any, record: Record, share: ParentShare, experiment: s
         _log_params(client, run, {name: value for name, value in settings if name in ever} | share.params)
     cached = {}
     for stage, digest in share.cached.items():
-        if made := _search(client, experiment, {STAGE: stage, OUTPUTS: digest}, most=1):
+        if made := search_runs(client, experiment, {STAGE: stage, OUTPUTS: digest}, most=1):
             cached[f"{CACHED}.{stage}"] = made[0].info.run_id
     _log_tags(client, run, cached)
     if record.status == "RUNNING":
@@ -257,7 +258,7 @@ def end_pipeline(key: str, status: str, folder: str | Path = ".") -> None:
     with contextlib.suppress(*failures()):
         client = connect(folder)
         experiment = experiment_id(client, experiment_name(), folder)
-        for run in _search(client, experiment, {PIPELINE: key, KIND: "pipeline"}):
+        for run in search_runs(client, experiment, {PIPELINE: key, KIND: "pipeline"}):
             client.set_terminated(run.info.run_id, status)
 
 
@@ -268,20 +269,14 @@ def _create_once(
 
     Of several the oldest stays; the others are deleted.
     """
-    runs = _search(client, experiment, own)
+    runs = search_runs(client, experiment, own)
     if not runs:
         made = client.create_run(experiment, start_time=record.began, tags=dict(tags), run_name=name)
-        runs = _search(client, experiment, own) or [made]
+        runs = search_runs(client, experiment, own) or [made]
     *extra, oldest = runs
     for one in extra:
         client.delete_run(one.info.run_id)
     return oldest.info.run_id
-
-
-def _search(client: Any, experiment: str, tags: Mapping[str, str], most: int = 1000) -> Sequence[Any]:
-    """Runs with these tags, the newest first."""
-    condition = " and ".join(f"tags.`{name}` = '{value}'" for name, value in tags.items())
-    return client.search_runs([experiment], condition, max_results=most, order_by=["attributes.start_time DESC"])
 
 
 @contextlib.contextmanager
