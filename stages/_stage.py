@@ -153,11 +153,10 @@ def perform(
             settings = load_settings()
             check_names(settings)
             _remove_secured(stage)
-            with tracking.stage_run(stage, settings) as tracked, timed(stage):
+            with tracking.stage_run(stage, settings), timed(stage):
                 report_phase("reading inputs")
                 summary = run(settings)
                 result = summary.metrics if metrics_alone else summary.as_dict()
-                tracked.summary(result)
                 write_json(f"metrics/{stage}.json", result)
     except UserError as error:
         sys.exit(f"{stage}: {error}")

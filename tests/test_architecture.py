@@ -124,7 +124,7 @@ def test_every_file_of_a_walk_is_tied_to_one_before_it() -> None:
 
     text = (ROOT / "docs/reference/architecture.md").read_text(encoding="utf-8")
     walks = [re.findall(r"^\d+\. `([\w/]+\.py)`", part, re.MULTILINE) for part in text.split("\n## ")[1:]]
-    assert [len(walk) for walk in walks] == [3, 5, 4]
+    assert [len(walk) for walk in walks] == [3, 5, 4, 3]
     for walk in walks:
         for number, path in enumerate(walk[1:], 1):
             tied = any(names(before, path) or names(path, before) for before in walk[:number])

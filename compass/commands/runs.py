@@ -40,6 +40,7 @@ def list_runs(
         compass runs list --data c984b1ca   the runs that used what DVC calls so
     """
     from compass.tracking.mlflow_runs import Runs
+    from compass.tracking.outbox import list_waiting
 
     runs = Runs()
     found = runs.newest(count, data=data)
@@ -57,8 +58,7 @@ def list_runs(
         print(
             f"{name:<{NAME}}  {changed:<{CHANGED}}  {run.started:%m-%d %H:%M}  {format_headline(run):<{HEADLINE}}  {run.status.lower():<{STATE}}  {run.id[:8]}"
         )
-    waiting = _count_waiting()
-    if waiting:
+    if waiting := len(list_waiting()):
         records, them = ("1 record waits", "it") if waiting == 1 else (f"{waiting} records wait", "them")
         print(f"{records} in .compass/outbox; `compass runs sync` sends {them}", file=sys.stderr)
     return 0
@@ -179,12 +179,6 @@ def sync() -> int:
         )
     print(f"{sent} record{'s' * (sent != 1)} sent")
     return 0
-
-
-def _count_waiting() -> int:
-    from compass.tracking.outbox import list_waiting
-
-    return len(list_waiting())
 
 
 def _list_facts(run: Any) -> dict[str, Any]:

@@ -76,10 +76,6 @@ def up(
 
 def _send_records(root: Path) -> None:
     """Send what tracking servers could not take when stages ran."""
-    from compass.tracking.outbox import list_waiting
-
-    if not list_waiting(root):
-        return
     from compass.tracking.mlflow_client import failures
     from compass.tracking.mlflow_send import send_waiting
 

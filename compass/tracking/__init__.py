@@ -1,8 +1,7 @@
 """MLflow: one parent run per pipeline run, with one nested run per stage.
 
-    with stage_run("dedup", settings) as tracked:
-        ...
-        tracked.summary({"read": 10, "kept": 9, "dropped": {"exact_duplicate": 1}})
+    with stage_run("dedup", settings):
+        ...                       # writes metrics/dedup.json, and its outputs
 
 A stage's run holds its settings, the metrics that people compare, the git commit, DVC's hashes of what it read and wrote, its
 datasets and its model. The parent is named after what differs from the profile and carries the headline scores, the rows that
@@ -12,7 +11,6 @@ Runs go into `.compass/mlflow.db`, or to `MLFLOW_TRACKING_URI`; what a server co
 Only modules called `mlflow_*` import MLflow.
 """
 
-from compass.tracking.mlflow_client import tracking_uri
 from compass.tracking.stage_run import StageRun, TrackingError, current_run, run_page, stage_run
 
-__all__ = ["StageRun", "TrackingError", "current_run", "run_page", "stage_run", "tracking_uri"]
+__all__ = ["StageRun", "TrackingError", "current_run", "run_page", "stage_run"]

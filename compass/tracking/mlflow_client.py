@@ -1,13 +1,12 @@
-"""The connection to MLflow, and the calls that write to a run. Only modules called `mlflow_*` import MLflow."""
+"""The connection to MLflow: where it is, whether it answers, why not, and its runs. Only modules called `mlflow_*` import MLflow."""
 
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +129,12 @@ def experiment_id(client: Any, name: str, folder: str | Path = ".") -> str:
     return experiment.experiment_id
 
 
+def search_runs(client: Any, experiment: str, tags: Mapping[str, str], most: int = 1000) -> Sequence[Any]:
+    """Runs with these tags, the newest first."""
+    condition = " and ".join(f"tags.`{name}` = '{value}'" for name, value in tags.items())
+    return client.search_runs([experiment], condition, max_results=most, order_by=["attributes.start_time DESC"])
+
+
 def can_write_artifacts(client: Any, experiment: str, folder: str | Path = ".") -> bool:
     """Whether artifacts of an experiment go where they belong: a local store that was copied names the folder of the original."""
     if client.tracking_uri != local_uri(folder):
@@ -139,66 +144,3 @@ def can_write_artifacts(client: Any, experiment: str, folder: str | Path = ".") 
 
 def _artifacts_uri(folder: str | Path) -> str:
     return (repository_root(folder) / ARTIFACTS).as_uri()
-
-
-def log_params(client: Any, run_id: str, values: Mapping[str, str]) -> None:
-    """Record parameters: flat names and texts, which are cut."""
-    from mlflow.entities import Param
-
-    client.log_batch(run_id, params=[Param(name, value[:LONGEST_VALUE]) for name, value in values.items()])
-
-
-def log_metrics(client: Any, run_id: str, values: Iterable[Sequence[Any]], model: str | None = None) -> None:
-    """Record metrics, each `(name, value, time in ms, step)`; the same ones again change nothing.
-
-    Args:
-        client: MLflow's.
-        run_id: the run.
-        values: the metrics.
-        model: the id of the logged model that they are of.
-    """
-    from mlflow.entities import Metric
-
-    metrics = [Metric(name, value, time, step, model_id=model) for name, value, time, step in values]
-    client.log_batch(run_id, metrics=metrics)
-
-
-def log_tags(client: Any, run_id: str, values: Mapping[str, str]) -> None:
-    """Set tags."""
-    from mlflow.entities import RunTag
-
-    client.log_batch(run_id, tags=[RunTag(name, value) for name, value in values.items()])
-
-
-def log_datasets(client: Any, run_id: str, datasets: Sequence[Mapping[str, Any]]) -> None:
-    """Record the tables that a run reads; MLflow's digest of each is DVC's hash of the file.
-
-    Args:
-        client: MLflow's.
-        run_id: the run.
-        datasets: `name`, `path`, `md5`, `dvc` (the hash that dvc.lock has), `rows`, `columns` and `context` of each.
-    """
-    from mlflow.entities import Dataset, DatasetInput, InputTag
-
-    inputs = [
-        DatasetInput(
-            Dataset(
-                name=dataset["name"],
-                digest=dataset["md5"],
-                source_type="local",
-                source=json.dumps({"uri": dataset["path"]}),
-                schema=json.dumps(
-                    {"mlflow_colspec": [{"name": name, "type": kind} for name, kind in dataset["columns"].items()]}
-                ),
-                profile=json.dumps({"num_rows": dataset["rows"]}),
-            ),
-            tags=[
-                InputTag("mlflow.data.context", dataset["context"]),
-                InputTag("dvc.path", dataset["path"]),
-                InputTag("dvc.md5", dataset["dvc"]),
-            ],
-        )
-        for dataset in datasets
-    ]
-    if inputs:
-        client.log_inputs(run_id, datasets=inputs)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from compass.tracking.mlflow_client import LONGEST_VALUE, log_metrics
+from compass.tracking.mlflow_client import LONGEST_VALUE
 
 MD5 = "dvc.md5"
 PATH = "dvc.path"
@@ -49,15 +49,17 @@ def record_scores(client: Any, experiment: str, run_id: str, record: Mapping[str
     `models` of the record has `name`, `path`, `md5`, `scores` (metrics) and `low` of each; `registered` is the registered
     model's name, `benchmarks` the hash of what they were scored on, `time` when.
     """
-    from mlflow.entities import LoggedModelInput
+    from mlflow.entities import LoggedModelInput, Metric
 
     _registered(client, record["registered"])
     for entry in record["models"]:
         model = _logged_model(client, experiment, run_id, entry)
         client.log_inputs(run_id, models=[LoggedModelInput(model)])
         trained = client.get_logged_model(model).source_run_id or run_id
-        values = [(name, value, record["time"], 0) for name, value in entry["scores"].items()]
-        log_metrics(client, trained, values, model=model)
+        scores = entry["scores"].items()
+        client.log_batch(
+            trained, metrics=[Metric(name, value, record["time"], 0, model_id=model) for name, value in scores]
+        )
         version = _version(client, record["registered"], entry, model, trained)
         for tag, value in ((LOW, f"{entry['low']:.6f}"), (BENCHMARKS, record["benchmarks"])):
             client.set_model_version_tag(record["registered"], version, tag, value)

@@ -13,7 +13,7 @@ from typing import Any
 from compass.errors import UserError
 from compass.runs.run_name import slug
 from compass.runs.values import scrub
-from compass.tracking.mlflow_client import connect, describe_failure, failures, tracking_uri
+from compass.tracking.mlflow_client import connect, describe_failure, failures, search_runs, tracking_uri
 from compass.tracking.record import EXPERIMENT, KIND, MODELS, PIPELINE, experiment_name
 
 SHORTEST_PREFIX = 4
@@ -82,11 +82,11 @@ class Runs:
         """
         if self.experiment is None:
             return []
-        runs = self._search(f"tags.`{KIND}` = 'pipeline'", MOST if data else count)
+        runs = search_runs(self.client, self.experiment, {KIND: "pipeline"}, MOST if data else count)
         if data:
             keys = {
                 run.data.tags.get(PIPELINE)
-                for run in self._search(f"tags.`{KIND}` = 'stage'", 10 * MOST)
+                for run in search_runs(self.client, self.experiment, {KIND: "stage"}, 10 * MOST)
                 if _has(run, data)
             }
             runs = [run for run in runs if run.data.tags[PIPELINE] in keys][:count]
@@ -118,11 +118,6 @@ class Runs:
             except failures():
                 return None
             return json.loads(Path(path).read_text(encoding="utf-8"))
-
-    def _search(self, condition: str, count: int) -> list[Any]:
-        return self.client.search_runs(
-            [self.experiment], condition, max_results=count, order_by=["attributes.start_time DESC"]
-        )
 
 
 def _has(run: Any, data: str) -> bool:

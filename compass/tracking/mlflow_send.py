@@ -4,6 +4,7 @@ an answer of the server can be lost after it has done what was asked."""
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 import sys
@@ -16,19 +17,17 @@ from compass.locks import open_lock, try_lock
 from compass.processes import pipeline_has_ended
 from compass.runs.values import flatten
 from compass.tracking.mlflow_client import (
+    LONGEST_VALUE,
     can_write_artifacts,
     connect,
     experiment_id,
     failures,
     is_refusal,
-    log_datasets,
-    log_metrics,
-    log_params,
-    log_tags,
+    search_runs,
     server_name,
 )
 from compass.tracking.mlflow_models import record_model, record_scores
-from compass.tracking.outbox import find_files, list_waiting, outbox
+from compass.tracking.outbox import ParentShare, Point, Record, artifact_folder, list_artifacts, list_waiting, outbox
 from compass.tracking.record import (
     CACHED,
     KIND,
@@ -36,9 +35,6 @@ from compass.tracking.record import (
     PIPELINE,
     RECORD,
     STAGE,
-    ParentShare,
-    Point,
-    Record,
     experiment_name,
 )
 
@@ -80,13 +76,12 @@ def send_record(client: Any, record: Record, folder: str | Path = ".", sent: Sen
         _end(client, record, folder, sent)
 
 
-def send_waiting(folder: str | Path = ".", client: Any = None, *, but: str = "") -> tuple[int, int]:
+def send_waiting(folder: str | Path = ".", client: Any = None) -> tuple[int, int]:
     """Send the records of stages that run no more, oldest first.
 
     Args:
         folder: the repository.
         client: MLflow's; None connects where a record waits.
-        but: the id of a record that somebody else sends.
 
     Returns:
         How many were sent, and how many stay because they are of another server.
@@ -98,8 +93,6 @@ def send_waiting(folder: str | Path = ".", client: Any = None, *, but: str = "")
     file = open_lock(outbox(folder) / "lock")
     try:
         for place, record in list_waiting(folder) if try_lock(file) else ():
-            if record.id == but:
-                continue
             if record.server != server_name(folder):
                 stay += 1
                 continue
@@ -113,10 +106,59 @@ def send_waiting(folder: str | Path = ".", client: Any = None, *, but: str = "")
 
 
 def _send_points(client: Any, run: str, points: list[Point], stage: str) -> None:
+    from mlflow.entities import Metric
+
     fresh = list(points)
     with _refusals_shown(f"metrics of {stage}"):
-        log_metrics(client, run, fresh)
+        client.log_batch(run, metrics=[Metric(name, value, at, step) for name, value, at, step in fresh])
     del points[: len(fresh)]  # the stage may have added others meanwhile
+
+
+def _log_params(client: Any, run: str, values: Mapping[str, str]) -> None:
+    """Record parameters: flat names and texts, which are cut."""
+    from mlflow.entities import Param
+
+    client.log_batch(run, params=[Param(name, value[:LONGEST_VALUE]) for name, value in values.items()])
+
+
+def _log_tags(client: Any, run: str, values: Mapping[str, str]) -> None:
+    from mlflow.entities import RunTag
+
+    client.log_batch(run, tags=[RunTag(name, value) for name, value in values.items()])
+
+
+def _log_datasets(client: Any, run_id: str, datasets: Sequence[Mapping[str, Any]]) -> None:
+    """Record the tables that a run reads; MLflow's digest of each is DVC's hash of the file.
+
+    Args:
+        client: MLflow's.
+        run_id: the run.
+        datasets: `name`, `path`, `md5`, `dvc` (the hash that dvc.lock has), `rows`, `columns` and `context` of each.
+    """
+    from mlflow.entities import Dataset, DatasetInput, InputTag
+
+    inputs = [
+        DatasetInput(
+            Dataset(
+                name=dataset["name"],
+                digest=dataset["md5"],
+                source_type="local",
+                source=json.dumps({"uri": dataset["path"]}),
+                schema=json.dumps(
+                    {"mlflow_colspec": [{"name": name, "type": kind} for name, kind in dataset["columns"].items()]}
+                ),
+                profile=json.dumps({"num_rows": dataset["rows"]}),
+            ),
+            tags=[
+                InputTag("mlflow.data.context", dataset["context"]),
+                InputTag("dvc.path", dataset["path"]),
+                InputTag("dvc.md5", dataset["dvc"]),
+            ],
+        )
+        for dataset in datasets
+    ]
+    if inputs:
+        client.log_inputs(run_id, datasets=inputs)
 
 
 def _begin(client: Any, record: Record, folder: str | Path, sent: Sent) -> None:
@@ -124,15 +166,15 @@ def _begin(client: Any, record: Record, folder: str | Path, sent: Sent) -> None:
     sent.experiment = experiment_id(client, record.experiment, folder)
     tags = {**record.tags, RECORD: record.id}
     if record.parent:
-        sent.parent = _begin_parent(client, record, record.parent, sent.experiment)
+        sent.parent = _begin_parent(client, record, record.parent, sent.experiment, folder)
         tags["mlflow.parentRunId"] = sent.parent
     run = _create_once(client, sent.experiment, record, record.stage, tags, {RECORD: record.id})
     with _refusals_shown(f"parameters of {record.stage}"):
-        log_params(client, run, record.params)
+        _log_params(client, run, record.params)
     with _refusals_shown(f"datasets of {record.stage}"):
-        log_datasets(client, run, record.datasets)
+        _log_datasets(client, run, record.datasets)
         if sent.parent:
-            log_datasets(client, sent.parent, [table for table in record.datasets if table["context"] in OF_THE_RUN])
+            _log_datasets(client, sent.parent, [table for table in record.datasets if table["context"] in OF_THE_RUN])
     if record.replaces:
         _mark_killed(client, sent, record.replaces)
     sent.run = run
@@ -141,19 +183,19 @@ def _begin(client: Any, record: Record, folder: str | Path, sent: Sent) -> None:
 
 def _mark_killed(client: Any, sent: Sent, replaced: str) -> None:
     """Correct a run that said FINISHED and was killed before DVC had its outputs, and its pipeline's."""
-    for run in _search(client, sent.experiment, {RECORD: replaced}):
+    for run in search_runs(client, sent.experiment, {RECORD: replaced}):
         parent = run.data.tags.get("mlflow.parentRunId", sent.parent)
         for one in [run] if parent == sent.parent else [run, client.get_run(parent)]:
             client.set_tag(one.info.run_id, "compass.error", "killed before DVC kept the outputs; the stage ran again")
             client.set_terminated(one.info.run_id, "KILLED", one.info.end_time)
 
 
-def _begin_parent(client: Any, record: Record, share: ParentShare, experiment: str) -> str:
+def _begin_parent(client: Any, record: Record, share: ParentShare, experiment: str, folder: str | Path) -> str:
     """The pipeline's run, with the runs that made the results of stages which DVC skipped; it runs from now on."""
     own = {PIPELINE: share.key, KIND: "pipeline"}
     run = _create_once(client, experiment, record, share.name, {**share.tags, **own}, own)
     if not client.get_run(run).data.params:  # the run is new
-        others = [one for one in _search(client, experiment, {KIND: "pipeline"}) if one.info.run_id != run]
+        others = [one for one in search_runs(client, experiment, {KIND: "pipeline"}) if one.info.run_id != run]
         for one in others:
             if one.info.status == "RUNNING" and pipeline_has_ended(one.data.tags.get(PIPELINE, "")):
                 client.set_terminated(one.info.run_id, "KILLED")  # between two stages, without a word
@@ -161,15 +203,16 @@ def _begin_parent(client: Any, record: Record, share: ParentShare, experiment: s
         for one in others:
             if one.data.params.get("profile") == share.params["profile"]:
                 missing = {name: value for name, value in share.before.items() if name not in one.data.params}
-                log_params(client, one.info.run_id, missing)
+                _log_params(client, one.info.run_id, missing)
         ever = {name for one in others for name in one.data.params}
-        settings = flatten(share.documents["settings.json"]).items()
-        log_params(client, run, {name: value for name, value in settings if name in ever} | share.params)
+        path = artifact_folder(record, "pipeline", folder) / "settings.json"
+        settings = flatten(json.loads(path.read_text(encoding="utf-8"))).items()
+        _log_params(client, run, {name: value for name, value in settings if name in ever} | share.params)
     cached = {}
     for stage, digest in share.cached.items():
-        if made := _search(client, experiment, {STAGE: stage, OUTPUTS: digest}, most=1):
+        if made := search_runs(client, experiment, {STAGE: stage, OUTPUTS: digest}, most=1):
             cached[f"{CACHED}.{stage}"] = made[0].info.run_id
-    log_tags(client, run, cached)
+    _log_tags(client, run, cached)
     if record.status == "RUNNING":
         client.update_run(run, status="RUNNING")
     return run
@@ -183,15 +226,14 @@ def _describe_parent(client: Any, record: Record, sent: Sent) -> None:
 
 def _end(client: Any, record: Record, folder: str | Path, sent: Sent) -> None:
     """End the stage's run, and its pipeline's where no other stage follows: its status is that of its last stage."""
-    log_tags(client, sent.run, record.tags)
+    _log_tags(client, sent.run, record.tags)
     if can_write_artifacts(client, sent.experiment, folder):
-        _send_documents(client, sent.run, record.documents)
-        if record.parent:
-            _send_documents(client, sent.parent, record.parent.documents)
-        for path in find_files(record, folder):
-            with _refusals_shown(path.name):
-                send = client.log_artifacts if path.is_dir() else client.log_artifact
-                send(sent.run, str(path), path.name if path.is_dir() else None)
+        for kind, run in (("stage", sent.run), ("pipeline", sent.parent)):
+            for path in list_artifacts(record, kind, folder):
+                # another sender may have it by now, and have removed the record
+                with _refusals_shown(path.name), contextlib.suppress(FileNotFoundError):
+                    send = client.log_artifacts if path.is_dir() else client.log_artifact
+                    send(run, str(path), path.name if path.is_dir() else None)
     if record.model:
         with _refusals_shown(f"model of {record.stage}"):
             record_model(client, sent.experiment, sent.run, record.model)
@@ -216,17 +258,8 @@ def end_pipeline(key: str, status: str, folder: str | Path = ".") -> None:
     with contextlib.suppress(*failures()):
         client = connect(folder)
         experiment = experiment_id(client, experiment_name(), folder)
-        for run in _search(client, experiment, {PIPELINE: key, KIND: "pipeline"}):
+        for run in search_runs(client, experiment, {PIPELINE: key, KIND: "pipeline"}):
             client.set_terminated(run.info.run_id, status)
-
-
-def _send_documents(client: Any, run: str, documents: Mapping[str, Any]) -> None:
-    for name, content in documents.items():
-        with _refusals_shown(name):
-            if isinstance(content, str):
-                client.log_text(run, content, name)
-            else:
-                client.log_dict(run, content, name)
 
 
 def _create_once(
@@ -236,20 +269,14 @@ def _create_once(
 
     Of several the oldest stays; the others are deleted.
     """
-    runs = _search(client, experiment, own)
+    runs = search_runs(client, experiment, own)
     if not runs:
         made = client.create_run(experiment, start_time=record.began, tags=dict(tags), run_name=name)
-        runs = _search(client, experiment, own) or [made]
+        runs = search_runs(client, experiment, own) or [made]
     *extra, oldest = runs
     for one in extra:
         client.delete_run(one.info.run_id)
     return oldest.info.run_id
-
-
-def _search(client: Any, experiment: str, tags: Mapping[str, str], most: int = 1000) -> Sequence[Any]:
-    """Runs with these tags, the newest first."""
-    condition = " and ".join(f"tags.`{name}` = '{value}'" for name, value in tags.items())
-    return client.search_runs([experiment], condition, max_results=most, order_by=["attributes.start_time DESC"])
 
 
 @contextlib.contextmanager

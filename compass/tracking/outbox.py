@@ -1,29 +1,86 @@
-"""Records that the tracking server does not have yet: `.compass/outbox/ID/record.json`.
+"""What MLflow is to hold of one stage's run, and does not hold yet: a folder `.compass/outbox/ID` per run.
 
-A record is written when its stage begins, every few seconds while it runs, and when it ends; it is removed when the server has all of it. One whose
-stage was killed, or whose server did not answer, waits for the next sender, with copies of the files that it names.
+    record.json   `Record`: tags, parameters, metrics
+    stage/        the artifacts of the stage's run
+    pipeline/     the artifacts of the pipeline's run
 
-`.compass/finished/STAGE.json` names the last run that finished. DVC writes `dvc.lock` after a stage has ended: a run whose outputs never
-came there was killed in between, although its record says otherwise.
+It is written when the stage begins, every few seconds while it runs, and when it ends; it is removed when the server has all of it. One whose
+stage was killed, or whose server did not answer, waits for the next sender.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from compass.files import write_json
 from compass.processes import process_runs
-from compass.runs.dvc_files import Graph, digest
 from compass.runs.repository import repository_root
-from compass.tracking.record import OUTPUTS, Record
 
 OUTBOX = Path(".compass/outbox")
-FINISHED = Path(".compass/finished")
 FILE = "record.json"
+
+Point = list[Any]
+"""A metric: name, value, time in milliseconds, step."""
+
+
+@dataclass
+class ParentShare:
+    """What a stage's record says of the run of its pipeline, whose artifacts are in the folder `pipeline`."""
+
+    key: str
+    """What the stages of the pipeline's run have in common."""
+    name: str
+    params: dict[str, str]
+    tags: dict[str, str]
+    points: list[Point] = field(default_factory=list)
+    cached: dict[str, str] = field(default_factory=dict)
+    """Stages that DVC skipped, to the digest of their outputs."""
+    before: dict[str, str] = field(default_factory=dict)
+    """The profile's value of each setting that differs from it."""
+    continues: bool = False
+    """Whether other stages of the run follow this one, if it ends well."""
+    description: str = ""
+    """Markdown; `{experiment}` and `{run}` stand for the ids of the experiment and of the stage's run."""
+
+
+@dataclass
+class Record:
+    """One stage's run, as far as it is known, whose artifacts are in the folder `stage`. Times are in milliseconds since 1970."""
+
+    id: str
+    stage: str
+    experiment: str
+    process: str
+    began: int
+    status: str = "RUNNING"
+    """As MLflow names it: `RUNNING`, `FINISHED`, `FAILED`, `KILLED`."""
+    ended: int | None = None
+    replaces: str = ""
+    """The record of the run before this one, where that was killed after its end and before DVC had its outputs."""
+    server: str = ""
+    """The tracking server that it is for, without credentials; `local` for the repository's own database."""
+    tags: dict[str, str] = field(default_factory=dict)
+    params: dict[str, str] = field(default_factory=dict)
+    datasets: list[dict[str, Any]] = field(default_factory=list)
+    points: list[Point] = field(default_factory=list)
+    """Metrics that the server does not have yet; those of the parent are likewise."""
+    model: dict[str, Any] | None = None
+    """The model that the stage made: `name`, `path`, `md5`, `params`."""
+    scores: dict[str, Any] | None = None
+    """What models scored; see `compass.tracking.mlflow_models`."""
+    parent: ParentShare | None = None
+    """None for a stage that was started by hand."""
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Record:
+        """The record that `dataclasses.asdict` wrote."""
+        parent = values.get("parent")
+        return cls(**{**values, "parent": ParentShare(**parent) if parent else None})
 
 
 def outbox(folder: str | Path = ".") -> Path:
@@ -40,31 +97,26 @@ def write_record(record: Record, folder: str | Path = ".") -> None:
     write_json(outbox(folder) / record.id / FILE, asdict(record))
 
 
-def keep_files(record: Record, folder: str | Path = ".") -> None:
-    """Copy the files that a record names, as they are now: the stage may run again before they are sent.
-
-    A copy has its name once it is whole: until then, or after a kill, what the stage wrote is sent.
-    """
-    for name in record.files:
-        source, copy = Path(folder) / name, outbox(folder) / record.id / name
-        part = copy.with_name(f".{copy.name}.part")
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        if source.is_dir():
-            shutil.rmtree(part, ignore_errors=True)
-            shutil.copytree(source, part)
-        elif source.exists():
-            shutil.copy2(source, part)
-        if source.exists():
-            part.replace(copy)
+def artifact_folder(record: Record, kind: str, folder: str | Path = ".") -> Path:
+    """The folder of the artifacts of the stage's run, or with the kind `pipeline` of its pipeline's."""
+    return outbox(folder) / record.id / kind
 
 
-def find_files(record: Record, folder: str | Path = ".") -> Iterator[Path]:
-    """The files and folders that a record names: the copies, or where there are none those that the stage wrote."""
-    for name in record.files:
-        copy = outbox(folder) / record.id / name
-        path = copy if copy.exists() else Path(folder) / name
-        if path.exists():
-            yield path
+def list_artifacts(record: Record, kind: str, folder: str | Path = ".") -> list[Path]:
+    """Artifacts, each a file or a folder, that are whole."""
+    return sorted(artifact_folder(record, kind, folder).glob("[!.]*"))
+
+
+def copy_artifact(record: Record, source: Path, folder: str | Path = ".") -> None:
+    """Copy a file or folder as it is now: the stage may run again before it is sent. The copy has its name once it is whole."""
+    copy = artifact_folder(record, "stage", folder) / source.name
+    part = copy.with_name(f".{copy.name}.part")
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    if source.is_dir():
+        shutil.copytree(source, part)
+    else:
+        shutil.copy2(source, part)
+    part.replace(copy)
 
 
 def read_record(place: Path) -> Record | None:
@@ -83,26 +135,3 @@ def list_waiting(folder: str | Path = ".") -> list[tuple[Path, Record]]:
     """The records of stages that have ended, oldest first."""
     found = [(place, read_record(place)) for place in sorted(outbox(folder).glob("*/"))]
     return [(place, record) for place, record in found if record and record.status != "RUNNING"]
-
-
-def keep_finished(record: Record, folder: str | Path = ".") -> None:
-    """Keep which run of its stage finished last, and what it wrote. A stage that was started by hand has no `dvc` to wait for."""
-    if record.parent:
-        place = repository_root(folder) / FINISHED
-        place.mkdir(parents=True, exist_ok=True)
-        write_json(place / f"{record.stage}.json", {"id": record.id, "outputs": record.tags.get(OUTPUTS)})
-
-
-def find_unkept(stage: str, folder: str | Path = ".") -> str:
-    """The id of a stage's last finished run, if its `dvc` was killed before it wrote the outputs into `dvc.lock`; else empty.
-
-    A lock file that is newer than the end of the run proves nothing: git may have brought another one.
-    """
-    note, lock = repository_root(folder) / FINISHED / f"{stage}.json", Path(folder) / "dvc.lock"
-    try:
-        ended, facts = note.stat().st_mtime_ns, json.loads(note.read_text(encoding="utf-8"))
-        if lock.exists() and lock.stat().st_mtime_ns > ended:
-            return ""
-        return "" if digest(Graph(folder).locked_outs(stage)) == facts["outputs"] else facts["id"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return ""

@@ -1,7 +1,7 @@
 """What MLflow is to hold of one stage's run: plain data, made from the files that the stage, its settings and DVC keep.
 
     record = begin_record("dedup", settings, folder, server_name(folder))
-    add_summary(record, summary)
+    add_outputs(record, settings, folder)
     end_record(record, "FINISHED")
 
 `compass.tracking.mlflow_send.send_record` makes MLflow's runs what the record says, however often it is called. The pipeline's
@@ -16,20 +16,21 @@ import socket
 import time
 import uuid
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from compass.curves import read_steps
+from compass.files import write_json
 from compass.processes import pipeline_key, process_key
 from compass.runs.dvc_files import Graph, digest
 from compass.runs.progress import read_progress, read_run
-from compass.runs.repository import git_state
+from compass.runs.repository import git_state, repository_root
 from compass.runs.run_name import LAST_STAGE, changed_settings, list_changed, run_name
 from compass.runs.stage_times import read_times
 from compass.runs.values import flatten, scrub
 from compass.tracking.datasets import stage_datasets
 from compass.tracking.description import description
+from compass.tracking.outbox import ParentShare, Point, Record, artifact_folder, copy_artifact, write_record
 from compass.tracking.stage_metrics import (
     PARENT_CURVES,
     curve_values,
@@ -65,69 +66,9 @@ EXPERIMENT = "dvc.experiment"
 
 DEFAULT_EXPERIMENT = "compass-thinker"
 
-Point = list[Any]
-"""A metric: name, value, time in milliseconds, step."""
-
-
-@dataclass
-class ParentShare:
-    """What a stage's record says of the run of its pipeline."""
-
-    key: str
-    """What the stages of the pipeline's run have in common."""
-    name: str
-    params: dict[str, str]
-    tags: dict[str, str]
-    documents: dict[str, Any] = field(default_factory=dict)
-    """JSON artifacts: name to content. `settings.json` has every setting."""
-    points: list[Point] = field(default_factory=list)
-    cached: dict[str, str] = field(default_factory=dict)
-    """Stages that DVC skipped, to the digest of their outputs."""
-    before: dict[str, str] = field(default_factory=dict)
-    """The profile's value of each setting that differs from it."""
-    continues: bool = False
-    """Whether other stages of the run follow this one, if it ends well."""
-    description: str = ""
-    """Markdown; `{experiment}` and `{run}` stand for the ids of the experiment and of the stage's run."""
-
-
-@dataclass
-class Record:
-    """One stage's run, as far as it is known. Times are in milliseconds since 1970."""
-
-    id: str
-    stage: str
-    experiment: str
-    process: str
-    began: int
-    status: str = "RUNNING"
-    """As MLflow names it: `RUNNING`, `FINISHED`, `FAILED`, `KILLED`."""
-    ended: int | None = None
-    replaces: str = ""
-    """The record of the run before this one, where that was killed after its end and before DVC had its outputs."""
-    server: str = ""
-    """The tracking server that it is for, without credentials; `local` for the repository's own database."""
-    tags: dict[str, str] = field(default_factory=dict)
-    params: dict[str, str] = field(default_factory=dict)
-    datasets: list[dict[str, Any]] = field(default_factory=list)
-    points: list[Point] = field(default_factory=list)
-    """Metrics that the server does not have yet; those of the parent are likewise."""
-    documents: dict[str, Any] = field(default_factory=dict)
-    """Artifacts: name to a text, or to what becomes JSON."""
-    files: list[str] = field(default_factory=list)
-    """Outputs that become artifacts, such as plots and the report, by their paths in the repository."""
-    model: dict[str, Any] | None = None
-    """The model that the stage made: `name`, `path`, `md5`, `params`."""
-    scores: dict[str, Any] | None = None
-    """What models scored; see `compass.tracking.mlflow_models`."""
-    parent: ParentShare | None = None
-    """None for a stage that was started by hand."""
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Record:
-        """The record that `dataclasses.asdict` wrote."""
-        parent = values.get("parent")
-        return cls(**{**values, "parent": ParentShare(**parent) if parent else None})
+FINISHED = Path(".compass/finished")
+"""`STAGE.json` names the last run that finished. DVC writes `dvc.lock` after a stage has ended: a run whose outputs never came there was
+killed in between, although its record says otherwise."""
 
 
 def experiment_name() -> str:
@@ -136,7 +77,11 @@ def experiment_name() -> str:
 
 
 def begin_record(stage: str, settings: Any, folder: Path, server: str) -> Record:
-    """The record of a stage that starts now."""
+    """The record of a stage that starts now.
+
+    Raises:
+        OSError: the disk is full, or the folder cannot be written.
+    """
     graph, key = Graph(folder), pipeline_key()
     deps = graph.dep_hashes(stage)
     code = {path: md5 for path, md5 in deps.items() if path.startswith(("compass/", "stages/"))}
@@ -172,21 +117,17 @@ def begin_record(stage: str, settings: Any, folder: Path, server: str) -> Record
             key=key,
             name=run_name(settings, folder / "profiles", list_changed(folder, settings)),
             params={"profile": settings.profile, "seed": str(settings.seed)} | {one.name: one.after for one in changes},
-            documents={"settings.json": settings.model_dump(mode="json")},
             before={one.name: one.before for one in changes},
             continues=os.environ.get(LAST_STAGE, stage) != stage,
             tags={name: scrub(str(value)) for name, value in tags.items()},
             points=[point for other in earlier for point in _read_curves(settings, other, folder)],
             cached={other: digest(outs) for other in earlier if (outs := graph.locked_outs(other))},
         )
-        _describe_parent(record, settings, folder)
+        record.replaces = _find_unkept(graph, stage)
+        _describe_parent(record, settings, graph)
+        write_json(artifact_folder(record, "pipeline", folder) / "settings.json", settings.model_dump(mode="json"))
+    write_record(record, folder)
     return record
-
-
-def add_summary(record: Record, summary: Mapping[str, Any]) -> None:
-    """Add what a stage did: what people compare as metrics, the whole as a document."""
-    record.points += make_points(stage_metrics(record.stage, summary))
-    record.documents["summary.json"] = dict(summary)
 
 
 def add_curves(record: Record, settings: Any, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -197,26 +138,40 @@ def add_curves(record: Record, settings: Any, rows: Iterable[Mapping[str, Any]])
             record.parent.points += _parent_points(settings, record.stage, row, _now())
 
 
-def add_outputs(record: Record, settings: Any, folder: Path, hours: float) -> None:
-    """Add what a stage that ended well wrote: hashes, plots and reports, its model, the scores, and what the pipeline's run says of it."""
+def add_outputs(record: Record, settings: Any, folder: Path) -> None:
+    """Add what a stage that ended well wrote: metrics, hashes, its model, the scores, what the pipeline's run says of it, plots and reports.
+
+    What people compare in `metrics/STAGE.json` becomes metrics, the whole the artifact `summary.json`.
+
+    Raises:
+        OSError: the disk is full. What needs no place on it is added.
+    """
     graph, stage = Graph(folder), record.stage
-    hashes = graph.out_hashes(stage)
+    hashes, summary = graph.out_hashes(stage), _read_json(folder / "metrics" / f"{stage}.json")
+    record.points += make_points(stage_metrics(stage, summary))
     record.tags |= {OUTPUTS: digest(hashes), **{f"dvc.out.{path}": md5 for path, md5 in hashes.items()}}
-    record.files = [path for path in hashes if Path(path).parts[0] in ("plots", "reports")]
     if (model := f"models/{stage}") in hashes:
         params = flatten(settings.stage(stage).model_dump(mode="json"))
         record.model = {"name": stage, "path": model, "md5": hashes[model], "params": params}
     if stage == "evaluate":
         record.scores = _collect_scores(graph, settings)
-    if record.parent is None:
-        return
-    times, ran = read_times(folder), {one.stage for one in read_run(folder, record.parent.key)}
-    total = hours + sum(times[other]["seconds"] / 3600 for other in ran & times.keys() - {stage})
-    record.parent.points += make_points({f"hours/{stage}": hours, "hours/total": total})
-    _describe_parent(record, settings, folder)
-    outputs = {other: graph.locked_outs(other) for other in graph.ancestors(stage)} | {stage: hashes}
-    record.parent.documents["outputs.json"] = outputs
-    record.parent.documents["times.json"] = {other: facts for other, facts in times.items() if other in outputs}
+    if record.parent:
+        times, ran = read_times(folder), {stage, *(one.stage for one in read_run(folder, record.parent.key))}
+        hours = {other: facts["seconds"] / 3600 for other, facts in times.items() if other in ran}
+        if stage in hours:
+            record.parent.points += make_points({f"hours/{stage}": hours[stage], "hours/total": sum(hours.values())})
+        _describe_parent(record, settings, graph)
+        # which run of the stage finished last, and what it wrote
+        facts = {"id": record.id, "outputs": record.tags[OUTPUTS]}
+        write_json(repository_root(folder) / FINISHED / f"{stage}.json", facts)
+        outputs = {other: graph.locked_outs(other) for other in graph.ancestors(stage)} | {stage: hashes}
+        place = artifact_folder(record, "pipeline", folder)
+        write_json(place / "outputs.json", outputs)
+        write_json(place / "times.json", {other: facts for other, facts in times.items() if other in outputs})
+    write_json(artifact_folder(record, "stage", folder) / "summary.json", summary)
+    for path in hashes:
+        if Path(path).parts[0] in ("plots", "reports"):
+            copy_artifact(record, folder / path, folder)
 
 
 def end_record(record: Record, status: str, error: BaseException | None = None) -> None:
@@ -231,10 +186,25 @@ def make_points(values: Mapping[str, float], step: int = 0, at: int | None = Non
     return [[name, value, at or _now(), step] for name, value in values.items()]
 
 
-def _describe_parent(record: Record, settings: Any, folder: Path) -> None:
+def _find_unkept(graph: Graph, stage: str) -> str:
+    """The id of a stage's last finished run, if its `dvc` was killed before it wrote the outputs into `dvc.lock`; else empty.
+
+    A lock file that is newer than the end of the run proves nothing: git may have brought another one.
+    """
+    note, lock = repository_root(graph.folder) / FINISHED / f"{stage}.json", graph.folder / "dvc.lock"
+    try:
+        ended, facts = note.stat().st_mtime_ns, json.loads(note.read_text(encoding="utf-8"))
+        if lock.exists() and lock.stat().st_mtime_ns > ended:
+            return ""
+        return "" if digest(graph.locked_outs(stage)) == facts["outputs"] else facts["id"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+
+
+def _describe_parent(record: Record, settings: Any, graph: Graph) -> None:
     """What the pipeline's run says of the stages that are done, those that DVC skipped included."""
     assert record.parent is not None
-    done = [*Graph(folder).ancestors(record.stage), record.stage]
+    folder, done = graph.folder, [*graph.ancestors(record.stage), record.stage]
     summaries = {stage: _read_json(folder / "metrics" / f"{stage}.json") for stage in done}
     evaluated = record.stage in ("evaluate", "report")
     scores = summaries.get("evaluate", {}).get("models", {}) if evaluated else {}

@@ -15,7 +15,6 @@ import re
 import shutil
 import sys
 import threading
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -27,17 +26,14 @@ from compass.settings import SettingsError
 from compass.tracking.mlflow_client import connect, describe_failure, failures, server_name, tracking_uri
 from compass.tracking.mlflow_send import Sent, send_record, send_waiting
 from compass.tracking.mlflow_system_metrics import LoadSampler
-from compass.tracking.outbox import find_unkept, keep_files, keep_finished, outbox, write_record
-from compass.tracking.record import Record, add_curves, add_outputs, add_summary, begin_record, end_record
+from compass.tracking.outbox import Record, copy_artifact, outbox, write_record
+from compass.tracking.record import add_curves, add_outputs, begin_record, end_record
 
 LOCAL_UI = "http://127.0.0.1:5000"
 """Where `compass up` shows the local database, unless it was given another port."""
 
 SEND_EVERY_S = 5.0
-"""Seconds between two looks at a record that may have grown."""
-
-LONGEST_PAUSE_S = 10.0
-"""Seconds between two tries of a server that does not answer, at most."""
+"""Seconds between two looks at a record that may have grown, and between two tries of a server that does not answer."""
 
 OPEN_S = 60.0
 """Seconds that a stage waits for its run to be open; a fresh database takes some."""
@@ -74,12 +70,6 @@ class StageRun:
         """The id of the pipeline's run; None for a stage that was started by hand."""
         return self.sent.parent or None
 
-    def summary(self, values: Mapping[str, Any]) -> None:
-        """Record what a stage did: what people compare as metrics, the whole as the artifact `summary.json`."""
-        if self._record:
-            with self._changing:
-                add_summary(self._record, values)
-
     def curves(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Record iterations of an RL stage: verl's metrics of each, with its `step`."""
         if self._record:
@@ -87,10 +77,10 @@ class StageRun:
                 add_curves(self._record, self.settings, rows)
 
     def artifact(self, path: Path) -> None:
-        """Record the text of a small file, such as a configuration."""
+        """Record a small file, such as a configuration, as it is now."""
         if self._record:
-            with self._changing:
-                self._record.documents[path.name] = path.read_text(encoding="utf-8")
+            with _shown_errors():
+                copy_artifact(self._record, path, self.folder)
 
     def start(self, wait_s: float) -> None:
         """Begin to send; returns when the run is open, at the first failure, or after `wait_s` seconds."""
@@ -107,8 +97,6 @@ class StageRun:
         if self._complete:
             self.forget()
             return
-        with _shown_errors():
-            keep_files(self._record, self.folder)
         say(
             f"the record of {self._record.id} waits in .compass/outbox ({self.reason or 'the server is slow'}); the next "
             "stage, `compass up` or `compass runs sync` sends it"
@@ -121,17 +109,15 @@ class StageRun:
         self._thread.join(END_S["KILLED"])
         shutil.rmtree(outbox(self.folder) / self._record.id, ignore_errors=True)
 
-    def outputs(self, hours: float) -> None:
-        """Record what a stage that ended well wrote: plots and reports, hashes, its model, its scores."""
+    def outputs(self) -> None:
+        """Record what a stage that ended well wrote: its metrics, plots and reports, hashes, its model, its scores."""
         if self._record:
-            with self._changing:
-                add_outputs(self._record, self.settings, self.folder, hours)
-            with _shown_errors():
-                keep_finished(self._record, self.folder)
+            with self._changing, _shown_errors():
+                add_outputs(self._record, self.settings, self.folder)
 
     def _send(self) -> None:
         assert self._record is not None
-        sampler, client, pause = LoadSampler(), None, SEND_EVERY_S
+        sampler, client = LoadSampler(), None
         while True:
             ending = self._ending.is_set()
             with self._changing, _shown_errors():
@@ -140,22 +126,22 @@ class StageRun:
             try:
                 if client is None:
                     client = connect(self.folder)
-                    send_waiting(self.folder, client, but=self._record.id)
+                    send_waiting(self.folder, client)
                 send_record(client, self._record, self.folder, self.sent)
                 if self.reason:
                     say(f"{scrub(tracking_uri(self.folder))} answers again; all records are sent")
-                self.reason, pause, self._complete = "", SEND_EVERY_S, ending
+                self.reason, self._complete = "", ending
             except failures() as error:
                 if not self.reason:
                     say(
                         f"{scrub(tracking_uri(self.folder))} cannot take records ({describe_failure(error)}); they are kept in "
                         ".compass/outbox and sent later"
                     )
-                self.reason, client, pause = describe_failure(error), None, min(2 * pause, LONGEST_PAUSE_S)
+                self.reason, client = describe_failure(error), None
             self._tried.set()
             if ending:
                 return
-            self._ending.wait(pause)
+            self._ending.wait(SEND_EVERY_S)
 
 
 _running = StageRun()
@@ -190,10 +176,9 @@ def stage_run(stage: str, settings: Any, folder: str | Path = ".") -> Iterator[S
         return
     tracked = _begin(stage, settings, Path(folder), required=mode == "required")
     before, _running = _running, tracked
-    began = time.monotonic()
     try:
         yield tracked
-        tracked.outputs((time.monotonic() - began) / 3600)
+        tracked.outputs()
     except BaseException as error:
         tracked.finish("KILLED" if isinstance(error, KeyboardInterrupt) else "FAILED", error)
         raise
@@ -238,10 +223,8 @@ def _begin(stage: str, settings: Any, folder: Path, *, required: bool) -> StageR
             f"MLFLOW_TRACKING_URI is {scrub(uri)!r}, which is no tracking server; give http://HOST:PORT or a database "
             "(sqlite:///FILE), or unset it to use the local database"
         )
-    record = begin_record(stage, settings, folder, server_name(folder))
-    record.replaces = find_unkept(stage, folder) if record.parent else ""
     try:
-        write_record(record, folder)
+        record = begin_record(stage, settings, folder, server_name(folder))
     except OSError as error:
         raise TrackingError(
             f"the record of runs cannot be written ({error}); set COMPASS_TRACKING=off to run without one"

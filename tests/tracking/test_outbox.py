@@ -6,14 +6,16 @@ import pytest
 
 from compass.processes import process_key
 from compass.tracking.outbox import (
-    find_files,
-    keep_files,
+    ParentShare,
+    Record,
+    copy_artifact,
+    list_artifacts,
     list_waiting,
     outbox,
     read_record,
     write_record,
 )
-from compass.tracking.record import ParentShare, Record, end_record, make_points
+from compass.tracking.record import end_record, make_points
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -24,7 +26,7 @@ def make_record(name: str = "20260101-000000-dedup-1", **changed: object) -> Rec
 
 def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
     share = ParentShare("key", "tiny", {"seed": "0"}, {"a": "ü"}, points=make_points({"kept": 2}))
-    record = make_record(points=make_points({"p": 0.5}, 3), parent=share, documents={"a.json": {"b": 1}})
+    record = make_record(points=make_points({"p": 0.5}, 3), parent=share)
     write_record(record, tmp_path)
     assert read_record(outbox(tmp_path) / record.id) == record
 
@@ -47,23 +49,16 @@ def test_a_damaged_record_holds_up_no_other(tmp_path: Path, text: str) -> None:
     assert [record.id for _, record in list_waiting(tmp_path)] == ["b"]
 
 
-def test_files_are_those_of_the_stage_until_they_are_kept_as_they_are(tmp_path: Path) -> None:
-    record = make_record(files=["plots/a.svg", "reports"])
-    for name in ("plots/a.svg", "reports/index.html"):
-        (tmp_path / name).parent.mkdir()
-        (tmp_path / name).write_text("first")
-    assert list(find_files(record, tmp_path)) == [tmp_path / "plots/a.svg", tmp_path / "reports"]
-    keep_files(record, tmp_path)
-    (tmp_path / "plots/a.svg").write_text("second")
-    plot, report = find_files(record, tmp_path)
-    assert plot.read_text() == (report / "index.html").read_text() == "first"
-
-
-def test_files_of_which_a_part_alone_was_kept_are_those_of_the_stage(tmp_path: Path) -> None:
-    record = make_record(files=["reports"])
-    (tmp_path / "reports").mkdir()
-    (tmp_path / "reports/index.html").write_text("whole")
-    (tmp_path / "reports/lost").symlink_to("nowhere")
+def test_artifacts_are_copies_as_they_were_and_whole(tmp_path: Path) -> None:
+    record, report = make_record(), tmp_path / "reports"
+    report.mkdir()
+    (report / "index.html").write_text("first")
+    copy_artifact(record, report, tmp_path)
+    (report / "index.html").write_text("second")
+    (tmp_path / "half").mkdir()
+    (tmp_path / "half/whole").write_text("x")
+    (tmp_path / "half/lost").symlink_to("nowhere")
     with pytest.raises(OSError, match=r"nowhere|lost"):
-        keep_files(record, tmp_path)
-    assert list(find_files(record, tmp_path)) == [tmp_path / "reports"]
+        copy_artifact(record, tmp_path / "half", tmp_path)
+    [kept] = list_artifacts(record, "stage", tmp_path)
+    assert (kept.name, (kept / "index.html").read_text()) == ("reports", "first")

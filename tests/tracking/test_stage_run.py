@@ -15,7 +15,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from compass.files import write_json
 from compass.runs.dvc_files import Graph, dvc_md5
+from compass.runs.stage_times import timed
 from compass.services.state import Service, write_services
 from compass.settings import load_settings
 from compass.tracking import TrackingError, current_run, run_page, stage_run
@@ -69,14 +71,15 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, database: Path) 
     return SimpleNamespace(folder=tmp_path, runs=runs, client=client)
 
 
+SUMMARY = {"stage": "dedup", "read": 3, "kept": 2, "dropped": {"near_duplicate": 1}, "metrics": {"p@1": 0.5}}
+
+
 def run_dedup(folder: Path) -> str | None:
     """A stage that writes its output as a real one does."""
-    with stage_run("dedup", SETTINGS, folder) as tracked:
+    with stage_run("dedup", SETTINGS, folder) as tracked, timed("dedup", folder):
         (folder / "data/dedup").mkdir(exist_ok=True)
         pq.write_table(pa.table({"id": ["a", "b"]}), folder / "data/dedup/kept.parquet")
-        tracked.summary(
-            {"stage": "dedup", "read": 3, "kept": 2, "dropped": {"near_duplicate": 1}, "metrics": {"p@1": 0.5}}
-        )
+        write_json(folder / "metrics/dedup.json", SUMMARY)
         return tracked.run_id
 
 
@@ -93,6 +96,10 @@ def test_a_stage_is_nested_and_carries_what_went_in_and_out(repository: SimpleNa
     measured = {name: value for name, value in stage.data.metrics.items() if not name.startswith("system/")}
     assert measured == {"read": 3, "kept": 2, "dropped": 1, "dropped/near_duplicate": 1, "p_at_1": 0.5}
     assert "system/cpu_utilization_percentage" in stage.data.metrics
+    assert (
+        json.loads(Path(repository.client().download_artifacts(stage.info.run_id, "summary.json")).read_text())
+        == SUMMARY
+    )
     [dataset] = [found.dataset for found in stage.inputs.dataset_inputs]
     assert (dataset.name, dataset.digest) == ("collect/kept", dvc_md5(repository.folder / "data/collect/kept.parquet"))
     assert json.loads(dataset.profile) == {"num_rows": 3}
@@ -203,15 +210,13 @@ def test_headline_scores_with_intervals_reach_the_parent_with_what_else_people_c
         "base": {"average": {"accuracy": 0.25, "ci95": [0.2, 0.3]}, "level-1": {"accuracy": 0.5}},
         "rl-1": {"average": average, "level-1": {"accuracy": 0.75}},
     }
-    (folder / "metrics").mkdir()
-    collected = {"read": 9, "kept": 8, "dropped": {"empty": 1}}
-    (folder / "metrics/collect.json").write_text(json.dumps(collected))
+    write_json(folder / "metrics/collect.json", {"read": 9, "kept": 8, "dropped": {"empty": 1}})
+    write_json(folder / "work/times/evaluate.json", {"seconds": 36})
     for model in scores:
         (folder / "models" / model).mkdir(parents=True)
         (folder / "models" / model / "weights").write_text(model)
-    with stage_run("evaluate", SETTINGS, folder) as tracked:
-        (folder / "metrics/evaluate.json").write_text(json.dumps({"models": scores}))
-        tracked.summary({"models": scores})
+    with stage_run("evaluate", SETTINGS, folder):
+        write_json(folder / "metrics/evaluate.json", {"models": scores})
     [parent], [stage] = repository.runs("pipeline"), repository.runs("stage")
     told = {name: value for name, value in parent.data.metrics.items() if not name.startswith("hours/")}
     assert told == {
@@ -227,7 +232,7 @@ def test_headline_scores_with_intervals_reach_the_parent_with_what_else_people_c
         "kept/collect": 8,
         "dropped/collect": 1,
     }
-    assert parent.data.metrics["hours/total"] == parent.data.metrics["hours/evaluate"] > 0
+    assert parent.data.metrics["hours/total"] == parent.data.metrics["hours/evaluate"] == 0.01
     assert stage.data.metrics["accuracy/level-1/rl-1"] == 0.75
     assert "rl-1 over base: **+25.0 points** (+10.0 to +40.0)" in parent.data.tags["mlflow.note.content"]
     client = repository.client()
