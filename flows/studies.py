@@ -22,9 +22,8 @@ from compass.durations import duration
 from compass.errors import UserError
 from compass.files import atomic_path
 from compass.locks import read_turn
-from compass.machine import cores
 from compass.plan.forecast import Known, count_generated, forecast
-from compass.plan.hardware import Machine, find_gpus
+from compass.plan.hardware import find_machine
 from compass.report.results import read_results
 from compass.runs.repository import git_state
 from compass.settings import Settings
@@ -167,8 +166,7 @@ def estimate_seconds_left(done: Sequence[tuple[Planned, Mapping[str, Any] | None
         done: every planned run with its result, as of `find_done`.
         root: where model folders are looked for.
     """
-    machine = Machine(*(find_gpus() or (None, 0)), cores())
-    planned, begun = [one for one, _ in done], set()
+    machine, planned, begun = find_machine(), [one for one, _ in done], set()
     left, forecasted, took = 0.0, 0.0, 0.0
     for one, result in done:
         if (rows := count_generated(one.settings)) is None:

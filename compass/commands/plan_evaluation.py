@@ -95,14 +95,12 @@ def evaluation(
         compass plan evaluation --benchmarks aime-2024,math-500 --gain 3                       from assumed variances
         compass plan evaluation --benchmarks math-500 --gain 2 --samples 16 --gpu h100:1       on a rented GPU
     """
-    from compass.machine import cores
     from compass.page.blocks import Note
     from compass.page.terminal import print_blocks
     from compass.plan.evaluation import plan_chances
-    from compass.plan.hardware import Machine, find_gpus, parse_gpus
+    from compass.plan.hardware import find_machine
 
-    kind, count = (parse_gpus(gpu) if gpu else find_gpus()) or (None, 0)
-    machine = Machine(kind, count, cores())
+    machine = find_machine(gpu)
     known = _read_earlier(earlier, pair)
     names = [name for words in benchmarks for name in words.split(",") if name]
     problems = _count_problems(names, known)
