@@ -14,6 +14,7 @@ from compass.errors import UserError
 from compass.locks import Holder, read_turn
 from compass.runs.progress import StageProgress, read_progress
 from compass.runs.run_name import read_last_run
+from compass.runs.values import compare, flatten
 from flows.dvc_process import dvc_command
 
 PARAMETERS = "params.yaml"
@@ -114,18 +115,12 @@ def _find_reasons(graph: Any, stage: str, entries: list[Any]) -> list[Reason]:
 
 def _find_changed_settings(graph: Any, stage: str, name: str) -> list[Reason]:
     """The settings below `name` that differ from those of the stage's last run."""
-    from compass.runs.values import flatten
-
     before = graph.lock[stage].get("params", {}).get(PARAMETERS, {}).get(name)
     now: Any = graph.parameters
     for key in name.split("."):
         now = now.get(key) if isinstance(now, dict) else None
-    old, new = flatten({name: before}), flatten({name: now})
-    return [
-        Reason("setting", key, f"{old.get(key, 'default')} → {new.get(key, 'default')}")
-        for key in dict.fromkeys([*new, *old])
-        if old.get(key) != new.get(key)
-    ]
+    found = compare(flatten({name: before}), flatten({name: now}), "default")
+    return [Reason("setting", key, f"{old} → {new}") for key, (old, new) in found.items()]
 
 
 def _find_following(root: Path, stale: list[str]) -> dict[str, list[str]]:
