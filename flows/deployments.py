@@ -33,6 +33,7 @@ from prefect.states import Cancelled, Crashed  # noqa: E402
 
 from compass.processes import is_alive  # noqa: E402
 from compass.settings import SettingsError, load_settings  # noqa: E402
+from flows.overrides import list_profiles  # noqa: E402
 
 AT_ONCE = 20
 """Runs that may wait in line at once; those above it are `Late` until there is room."""
@@ -175,7 +176,7 @@ async def end_runs(serving: asyncio.Task[None]) -> None:
 
 
 def _compute_fingerprint() -> tuple[object, ...]:
-    files = [Path("params.yaml"), *sorted(Path("profiles").glob("*.yaml"))]
+    files = [Path("params.yaml"), *list_profiles()]
     return tuple((str(path), path.stat().st_mtime_ns) for path in files if path.exists())
 
 

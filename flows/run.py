@@ -27,7 +27,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from compass.checks.before_run import check_before_run
-from compass.commands.profile import check_edits
 from compass.environment import dvc_variables
 from compass.errors import UserError, WrongName, did_you_mean
 from compass.files import write_json
@@ -37,7 +36,7 @@ from compass.runs.progress import StageProgress, read_run
 from compass.runs.run_name import LAST_RUN, LAST_STAGE, list_changed, run_name, slug
 from compass.settings import load_settings
 from flows.dvc_process import DvcError, dvc_command, run_command, take_run_turn
-from flows.overrides import Change, change_text, format_parameters, read_text, write_overrides
+from flows.overrides import Change, change_text, check_edits, format_parameters, read_text, write_overrides
 
 Scope = Literal["upto", "only", "downstream"]
 

@@ -17,7 +17,6 @@ from typing import Any
 
 from compass.checks.before_run import find_problems
 from compass.checks.finding import format_findings
-from compass.commands.profile import check_edits
 from compass.durations import duration
 from compass.errors import UserError
 from compass.files import atomic_path
@@ -30,7 +29,7 @@ from compass.settings import Settings
 from compass.settings.load import check_values, parse_values
 from compass.settings.recipe_checks import without_effect
 from compass.studies.study import FOLDER, RESULTS, Study, find_model, list_measures
-from flows.overrides import FILE, change_text, read_text
+from flows.overrides import FILE, change_text, check_edits, read_text
 from flows.run import RunRequest, RunResult, find_free_name, list_experiments
 
 TARGET = "evaluate"
