@@ -21,7 +21,7 @@ from pydantic import Field  # noqa: E402
 
 from compass.settings import Settings, load_settings  # noqa: E402
 from flows.flow_run import carry_out  # noqa: E402
-from flows.forms import Form, build_stage_form, collect_overrides, prefix  # noqa: E402
+from flows.forms import Form, build_form, collect_overrides, prefix  # noqa: E402
 from flows.overrides import list_profiles  # noqa: E402
 from flows.run import RunRequest, Scope  # noqa: E402
 
@@ -94,7 +94,7 @@ def pipeline_flow() -> Flow[Any, Any]:
 def stage_flow(stage: str) -> Flow[Any, Any]:
     """The flow that runs one stage."""
     settings = load_settings()
-    form = build_stage_form(stage, settings)
+    form = build_form(settings.stage(stage), stage)  # of an RL stage with the shared recipe laid under its own
     where = prefix(stage, settings)
 
     def run_stage(**given: Any) -> State:
