@@ -22,7 +22,7 @@ from compass.errors import UserError
 from compass.files import atomic_path
 from compass.runs.values import compare, flatten
 from compass.settings import SettingsError, check_values, known_keys
-from compass.settings.load import parse_values, parse_yaml, read_values
+from compass.settings.load import parse_values, parse_yaml, read_text, read_values
 
 FILE = "params.yaml"
 
@@ -99,30 +99,26 @@ def write_overrides(root: Path, values: Mapping[str, Any], profile: str | None =
         UserError: as `change_text`; the file is then as it was.
     """
     path = root / FILE
-    text, changes = change_text(read_text(root, profile), values)
-    if text != read_text(root):
+    text, changes = change_text(read_text(find_parameters(root, profile)), values)
+    if text != read_text(path):
         with atomic_path(path) as temporary:
             temporary.write_text(text, encoding="utf-8")
     return changes
 
 
-def read_text(root: Path, profile: str | None = None) -> str:
-    """The content of `params.yaml`, or of a profile.
+def find_parameters(root: Path, profile: str | None = None) -> Path:
+    """`params.yaml`, or the file of a profile, or what is given as a path that ends in `.yaml`.
 
     Raises:
-        UserError: it cannot be read.
+        SettingsError: there is no such profile or file.
     """
-    if profile is not None:
-        known = {path.stem: path for path in list_profiles(root)}
-        if profile not in known:
-            raise SettingsError(f"there is no profile {profile!r}; profiles: {', '.join(known) or 'none here'}")
-    path = root / FILE if profile is None else known[profile]
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        if profile is not None:
-            raise SettingsError(f"{path}: cannot be read ({error})") from None
-        raise SettingsError(f"{FILE}: cannot be read ({error}); `compass profile use NAME` writes one") from None
+    if profile is None:
+        return root / FILE
+    path = Path(profile if profile.endswith((".yaml", ".yml")) else f"profiles/{profile}.yaml")
+    if not (root / path).is_file():
+        known = ", ".join(one.stem for one in list_profiles(root)) or "none here: run it from the repository's root"
+        raise SettingsError(f"there is no profile {profile!r} ({path}); profiles: {known}")
+    return root / path
 
 
 def list_profiles(root: Path = Path()) -> list[Path]:

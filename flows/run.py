@@ -35,8 +35,9 @@ from compass.runs.dvc_files import Graph
 from compass.runs.progress import StageProgress, read_run
 from compass.runs.run_name import LAST_RUN, LAST_STAGE, list_changed, run_name, slug
 from compass.settings import load_settings
+from compass.settings.load import read_text
 from flows.dvc_process import DvcError, dvc_command, run_command, take_run_turn
-from flows.overrides import Change, change_text, check_edits, format_parameters, read_text, write_overrides
+from flows.overrides import Change, change_text, check_edits, find_parameters, format_parameters, write_overrides
 
 Scope = Literal["upto", "only", "downstream"]
 
@@ -211,7 +212,7 @@ def check_request(request: RunRequest, root: Path) -> None:
         raise WrongName(f"there is no stage {request.target!r}; {hint}")
     if request.target is None and request.scope != "upto" and not request.extra:
         raise UserError(f"give the stage to run {'alone' if request.scope == 'only' else 'from'}")
-    text = read_text(root, request.profile)
+    text = read_text(find_parameters(root, request.profile))
     _check_edits(request, root)
     check_before_run(root, change_text(text, request.overrides)[0] if request.overrides else text)
 

@@ -26,10 +26,10 @@ from compass.plan.hardware import find_machine
 from compass.report.results import read_results
 from compass.runs.repository import git_state
 from compass.settings import Settings
-from compass.settings.load import check_values, parse_values
+from compass.settings.load import check_values, parse_values, read_text, read_values
 from compass.settings.recipe_checks import without_effect
 from compass.studies.study import FOLDER, RESULTS, Study, find_model, list_measures
-from flows.overrides import FILE, change_text, check_edits, read_text
+from flows.overrides import FILE, change_text, check_edits, find_parameters
 from flows.run import RunRequest, RunResult, find_free_name, list_experiments
 
 TARGET = "evaluate"
@@ -69,7 +69,7 @@ def plan_runs(name: str, study: Study, root: Path) -> list[Planned]:
     Raises:
         UserError: the profile, a setting or a value is none, an arm equals another, or the model or measure is none.
     """
-    path, text, planned = root / FOLDER / f"{name}.yaml", read_text(root, study.profile), []
+    path, text, planned = root / FOLDER / f"{name}.yaml", read_text(find_parameters(root, study.profile)), []
     arms: dict[str, dict[str, Any]] = {}
     for seed in study.seeds:
         for arm, own in study.arms.items():
@@ -115,7 +115,7 @@ def check_runs(name: str, planned: list[Planned], root: Path) -> None:
     for one in {one.arm: one for one in planned}.values():
         if found := find_problems(root, one.settings):
             raise UserError(f"{root / FOLDER / f'{name}.yaml'}: arm {one.arm}:\n{format_findings(found)}")
-    if parse_values(read_text(root), root / FILE) not in [one.values for one in planned]:
+    if read_values(root / FILE) not in [one.values for one in planned]:
         check_edits(planned[0].settings.profile, root)
 
 
@@ -151,7 +151,7 @@ def find_running(done: Sequence[tuple[Planned, Mapping[str, Any] | None]], root:
     """
     if read_turn(root) is None:
         return None
-    values = parse_values(read_text(root), root / FILE)
+    values = read_values(root / FILE)
     return next(
         (one for one, result in done if (result is None or result.get("failed")) and one.values == values), None
     )
@@ -244,7 +244,7 @@ def run_study(name: str, study: Study, root: Path, *, start: Start, show: Callab
             facts["experiment"] = experiment if experiment in list_experiments(root) else None
         _keep(name, root, facts)
     with atomic_path(root / FILE) as temporary:
-        temporary.write_text(read_text(root, study.profile), encoding="utf-8")
+        temporary.write_text(read_text(find_parameters(root, study.profile)), encoding="utf-8")
     return 3 if failed else 0
 
 

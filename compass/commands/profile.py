@@ -29,9 +29,9 @@ def use(name: str, /, *, force: bool = False) -> int:
     """
     from compass.files import atomic_path
     from compass.settings import load_settings
-    from flows.overrides import check_edits
+    from flows.overrides import check_edits, find_parameters
 
-    source, target = _file(name), Path("params.yaml")
+    source, target = find_parameters(Path(), name), Path("params.yaml")
     settings = load_settings(source)
     if target.exists() and not force:
         check_edits(name)
@@ -66,9 +66,9 @@ def diff(a: str, b: str, /, *, json: bool = False) -> int:
         compass profile diff tiny small              two profiles
         compass profile diff tiny params.yaml        what you changed
     """
-    from flows.overrides import compare_files
+    from flows.overrides import compare_files, find_parameters
 
-    rows = compare_files(_file(a), _file(b))
+    rows = compare_files(find_parameters(Path(), a), find_parameters(Path(), b))
     if json:
         print(json_lines.dumps([dict(zip(("setting", "a", "b"), row, strict=True)) for row in rows], indent=2))
     elif not rows:
@@ -114,15 +114,3 @@ def _fit_graph(settings: Any) -> None:
     except SettingsError:
         _deps.main()
         print(f"dvc.yaml now fits these parameters: RL stages {', '.join(settings.rl.stages)}")
-
-
-def _file(name: str) -> Path:
-    """The parameter file that `name` means: a file's path, or a profile."""
-    from compass.settings import SettingsError
-    from flows.overrides import list_profiles
-
-    path = Path(name) if name.endswith((".yaml", ".yml")) else Path("profiles") / f"{name}.yaml"
-    if not path.is_file():
-        known = ", ".join(profile.stem for profile in list_profiles()) or "none here: run it from the repository's root"
-        raise SettingsError(f"there is no profile {name!r} ({path}); profiles: {known}")
-    return path
