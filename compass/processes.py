@@ -46,12 +46,17 @@ def process_runs(key: str) -> bool:
         return False
 
 
-def is_dvc(process: psutil.Process) -> bool:
-    """Whether a process is a `dvc` command; False for one that has ended or belongs to another user."""
+def read_command(process: psutil.Process) -> list[str]:
+    """The words of a process's command line; none for one that has ended or belongs to another user."""
     try:
-        return any(Path(word).name == "dvc" for word in process.cmdline()[:3])
+        return process.cmdline()
     except psutil.Error:
-        return False
+        return []
+
+
+def is_dvc(process: psutil.Process) -> bool:
+    """Whether a process is a `dvc` command."""
+    return any(Path(word).name == "dvc" for word in read_command(process)[:3])
 
 
 def pipeline_key() -> str | None:

@@ -19,7 +19,7 @@ from typing import Literal
 
 import psutil
 
-from compass.processes import is_alive, wait_until_ended
+from compass.processes import is_alive, read_command, wait_until_ended
 
 GRACE_S = ((signal.SIGINT, 9.0), (signal.SIGTERM, 4.0), (signal.SIGKILL, 4.0))
 """How a tree of processes is ended, and how many seconds each signal has: 17 in all.
@@ -66,10 +66,7 @@ def give_notice(leader: int) -> None:
 
 
 def _runs_stage(process: psutil.Process) -> bool:
-    with contextlib.suppress(psutil.Error):
-        words = process.cmdline()
-        return any(flag == "-m" and module.startswith("stages.") for flag, module in pairwise(words))
-    return False
+    return any(flag == "-m" and module.startswith("stages.") for flag, module in pairwise(read_command(process)))
 
 
 def end_group(leader: int, steps: tuple[tuple[signal.Signals, float], ...] = GRACE_S) -> None:
@@ -189,14 +186,11 @@ class Guardian:
 
 def find_serving_processes() -> list[psutil.Process]:
     """The ancestors of this process that belong to Prefect: the serving process or the worker, and what is between."""
-    return [process for process in psutil.Process().parents() if _serves(process)]
 
+    def serves(word: str) -> bool:
+        return word in ("flows.deployments", "prefect.engine") or word.endswith("/prefect")
 
-def _serves(process: psutil.Process) -> bool:
-    with contextlib.suppress(psutil.Error):
-        words = process.cmdline()
-        return any(word in ("flows.deployments", "prefect.engine") or word.endswith("/prefect") for word in words)
-    return False
+    return [process for process in psutil.Process().parents() if any(map(serves, read_command(process)))]
 
 
 @contextlib.contextmanager
