@@ -22,9 +22,10 @@ from urllib.parse import urlsplit
 import httpx
 import psutil
 
+from compass.base.resolve import HUB_ID
 from compass.checks.before_run import find_problems
 from compass.checks.finding import Finding
-from compass.checks.models import HUB_ID, is_hub_offline
+from compass.checks.models import is_hub_offline
 from compass.errors import UserError
 from compass.evaluation.benchmarks import find_benchmarks
 from compass.locks import read_turn

@@ -5,22 +5,18 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from compass.base.pretrain import MAX_POSITIONS
-from compass.base.resolve import fill_in
+from compass.base.resolve import HUB_ID, fill_in
 from compass.checks.data import find_unset_variable
 from compass.checks.finding import Finding, find_nearest_file
 from compass.plan.shape import read_config
 from compass.rl.start import StartError, check_model, check_verl_keys
 from compass.rl.verl_keys import VerlKeyError
 from compass.settings import Settings
-
-HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
-"""What a model or data set of the hub is called: `owner/name`."""
 
 _MODEL = "give the folder of a transformers model: config.json, *.safetensors and its tokenizer"
 

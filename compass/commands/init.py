@@ -153,7 +153,7 @@ def _ask(fields: Sequence[str]) -> dict[str, str]:
 
 def _choose_policy(model: str, revision: str) -> tuple[Policy, str, str]:
     """The model, its revision, and why it is this one."""
-    from compass.checks.models import HUB_ID
+    from compass.base.resolve import HUB_ID
     from compass.init.inputs import find_installed_gguf, find_policy
 
     why = "as you said"
