@@ -19,7 +19,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from compass.errors import UserError
-from compass.files import atomic_path
+from compass.files import write_text
 from compass.runs.values import compare, flatten
 from compass.settings import SettingsError, check_values, known_keys
 from compass.settings.load import parse_values, parse_yaml, read_text, read_values
@@ -101,8 +101,7 @@ def write_overrides(root: Path, values: Mapping[str, Any], profile: str | None =
     path = root / FILE
     text, changes = change_text(read_text(find_parameters(root, profile)), values)
     if text != read_text(path):
-        with atomic_path(path) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+        write_text(path, text)
     return changes
 
 

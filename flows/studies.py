@@ -19,7 +19,7 @@ from compass.checks.before_run import find_problems
 from compass.checks.finding import format_findings
 from compass.durations import duration
 from compass.errors import UserError
-from compass.files import atomic_path
+from compass.files import write_text
 from compass.locks import read_turn
 from compass.plan.forecast import Known, count_generated, forecast
 from compass.plan.hardware import find_machine
@@ -243,8 +243,7 @@ def run_study(name: str, study: Study, root: Path, *, start: Start, show: Callab
             }
             facts["experiment"] = experiment if experiment in list_experiments(root) else None
         _keep(name, root, facts)
-    with atomic_path(root / FILE) as temporary:
-        temporary.write_text(read_text(find_parameters(root, study.profile)), encoding="utf-8")
+    write_text(root / FILE, read_text(find_parameters(root, study.profile)))
     return 3 if failed else 0
 
 
@@ -273,7 +272,5 @@ def measure_run(root: Path, settings: Settings, model: str) -> dict[str, Any]:
 def _keep(name: str, root: Path, facts: Mapping[str, Any]) -> None:
     """Add a run to the study's results, in the place of an earlier one of the same arm and seed."""
     others = [run for run in read_runs(name, root) if (run["arm"], run["seed"]) != (facts["arm"], facts["seed"])]
-    (root / RESULTS).mkdir(parents=True, exist_ok=True)
     lines = ",\n".join(json.dumps(run, ensure_ascii=False) for run in [*others, facts])
-    with atomic_path(root / RESULTS / f"{name}.json") as temporary:
-        temporary.write_text(f'{{"study": {json.dumps(name)}, "runs": [\n{lines}\n]}}\n', encoding="utf-8")
+    write_text(root / RESULTS / f"{name}.json", f'{{"study": {json.dumps(name)}, "runs": [\n{lines}\n]}}\n')
