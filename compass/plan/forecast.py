@@ -197,7 +197,8 @@ def forecast(settings: Settings, machine: Machine, known: Known, root: Path) -> 
     if policy:
         _add_base(plan, settings, policy)
     if shape := grader or policy:
-        _add_grade(plan, settings, graded, shape, known)
+        count = graded * settings.grade.rollouts
+        _add_sampling(plan, "grade", (count, count, count), shape, settings.grade.sampling, known)
     if policy:
         for name, stage in settings.rl.stages.items():
             _add_training(plan, name, stage, policy, known)
@@ -297,11 +298,6 @@ def _add_base(plan: Forecast, settings: Settings, shape: Shape) -> None:
         seconds = tokens / training_speed(shape.parameters, plan.machine.cores) + START_S["base"]
     hours = 0.7 * seconds / 3600, seconds / 3600, 1.6 * seconds / 3600
     plan.stages.append(StageForecast("base", 0, 0.0, flops / 1e15, None, hours))
-
-
-def _add_grade(plan: Forecast, settings: Settings, graded: int, shape: Shape, known: Known) -> None:
-    count = graded * settings.grade.rollouts
-    _add_sampling(plan, "grade", (count, count, count), shape, settings.grade.sampling, known)
 
 
 def _add_sampling(
