@@ -32,7 +32,7 @@ import psutil
 from compass.errors import UserError
 from compass.locks import open_lock, read_holder, take_lock, try_lock
 from compass.machine import die_with_parent
-from compass.processes import is_alive, is_dvc
+from compass.processes import is_alive, is_dvc, read_command
 
 LOCK_WAIT_S = 30.0
 """Seconds to wait for an earlier process of the same stage: one that is being ended takes a few."""
@@ -186,10 +186,7 @@ def _starters() -> list[psutil.Process]:
 
 
 def _is_tracker(process: psutil.Process) -> bool:
-    try:
-        return any("resource_tracker" in word for word in process.cmdline())
-    except psutil.Error:
-        return False
+    return any("resource_tracker" in word for word in read_command(process))
 
 
 def _running_descendants() -> list[psutil.Process]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import socket
+import time
+from collections.abc import Collection
 from pathlib import Path
 
 import psutil
@@ -16,6 +18,16 @@ def is_alive(process: psutil.Process) -> bool:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
+
+
+def wait_until_ended(processes: Collection[psutil.Process], seconds: float) -> bool:
+    """Whether all of them end within so many seconds, others' zombies included, for which `psutil.wait_procs` would wait on."""
+    deadline = time.monotonic() + seconds
+    while any(map(is_alive, processes)):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
 
 
 def process_key() -> str:
@@ -34,12 +46,17 @@ def process_runs(key: str) -> bool:
         return False
 
 
-def is_dvc(process: psutil.Process) -> bool:
-    """Whether a process is a `dvc` command; False for one that has ended or belongs to another user."""
+def read_command(process: psutil.Process) -> list[str]:
+    """The words of a process's command line; none for one that has ended or belongs to another user."""
     try:
-        return any(Path(word).name == "dvc" for word in process.cmdline()[:3])
+        return process.cmdline()
     except psutil.Error:
-        return False
+        return []
+
+
+def is_dvc(process: psutil.Process) -> bool:
+    """Whether a process is a `dvc` command."""
+    return any(Path(word).name == "dvc" for word in read_command(process)[:3])
 
 
 def pipeline_key() -> str | None:

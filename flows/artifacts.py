@@ -45,14 +45,19 @@ class ProgressArtifact:
             if "MLflow" in title and not self._linked:
                 self._linked = True
                 _show_link("mlflow-run", title, address, "scores and curves")
-        percent = _format_percent(progress)
-        shown = percent, "done" if progress.state == "finished" else _describe(progress)
-        if shown == self._shown:
+        percent, words = 0.0, describe_step(progress, progress.seconds_left) or progress.state
+        if progress.state == "finished":
+            percent, words = 100.0, "done"
+        elif progress.total:
+            percent = round(min(100.0, 100 * progress.done / progress.total), 1)
+        if (percent, words) == self._shown:
             return
-        self._shown = shown
-        text = f"**{progress.stage}**: {shown[1]}"
+        self._shown = percent, words
+        text = f"**{progress.stage}**: {words}"
         if self._artifact is None:
-            key = f"progress-{_make_key(progress.stage)}"
+            # As Prefect's keys have it: lower-case letters, digits and dashes.
+            name = "".join(letter if letter.isalnum() else "-" for letter in progress.stage.lower())
+            key = f"progress-{name}"
             self._artifact = _safely("progress", lambda: create_progress_artifact(percent, key, text))
         else:
             artifact = self._artifact
@@ -105,21 +110,6 @@ def show_links(root: Path) -> None:
 def _show_link(key: str, title: str, url: str, what: str) -> None:
     """A link to click on in the list of artifacts already: the list shows the description, and only a click on it the rest."""
     _safely(title, lambda: create_link_artifact(url, title, key, f"[{title}]({url}): {what}"))
-
-
-def _describe(progress: StageProgress) -> str:
-    return describe_step(progress, progress.seconds_left) or progress.state
-
-
-def _format_percent(progress: StageProgress) -> float:
-    if progress.state == "finished":
-        return 100.0
-    return round(min(100.0, 100 * progress.done / progress.total), 1) if progress.total else 0.0
-
-
-def _make_key(name: str) -> str:
-    """A name as Prefect's artifact keys have it: lower-case letters, digits and dashes."""
-    return "".join(letter if letter.isalnum() else "-" for letter in name.lower())
 
 
 def _safely(what: str, call: Callable[[], Any]) -> Any:

@@ -19,7 +19,7 @@ from typing import Literal
 
 import psutil
 
-from compass.processes import is_alive
+from compass.processes import is_alive, read_command, wait_until_ended
 
 GRACE_S = ((signal.SIGINT, 9.0), (signal.SIGTERM, 4.0), (signal.SIGKILL, 4.0))
 """How a tree of processes is ended, and how many seconds each signal has: 17 in all.
@@ -66,10 +66,7 @@ def give_notice(leader: int) -> None:
 
 
 def _runs_stage(process: psutil.Process) -> bool:
-    with contextlib.suppress(psutil.Error):
-        words = process.cmdline()
-        return any(flag == "-m" and module.startswith("stages.") for flag, module in pairwise(words))
-    return False
+    return any(flag == "-m" and module.startswith("stages.") for flag, module in pairwise(read_command(process)))
 
 
 def end_group(leader: int, steps: tuple[tuple[signal.Signals, float], ...] = GRACE_S) -> None:
@@ -91,12 +88,7 @@ def end_group(leader: int, steps: tuple[tuple[signal.Signals, float], ...] = GRA
             for process in everyone.values() if number != signal.SIGINT else ():
                 with contextlib.suppress(psutil.NoSuchProcess):
                     process.send_signal(number)
-            deadline = time.monotonic() + seconds
-            while any(is_alive(process) for process in everyone.values()):
-                if time.monotonic() > deadline:
-                    break
-                time.sleep(0.05)
-            else:
+            if wait_until_ended(everyone.values(), seconds):
                 return
     except KeyboardInterrupt:
         end_group(leader, IMPATIENT_S)
@@ -121,7 +113,15 @@ def stop_on_signals(message: str) -> Iterator[None]:
             print(f"\n{message}", file=sys.stderr, flush=True)
         raise Stopped(number)
 
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    with _handle_signals((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), stop):
+        yield
+
+
+@contextlib.contextmanager
+def _handle_signals(
+    numbers: tuple[signal.Signals, ...], handle: Callable[[int, FrameType | None], None]
+) -> Iterator[None]:
+    before = {number: signal.signal(number, handle) for number in numbers}
     try:
         yield
     finally:
@@ -186,14 +186,11 @@ class Guardian:
 
 def find_serving_processes() -> list[psutil.Process]:
     """The ancestors of this process that belong to Prefect: the serving process or the worker, and what is between."""
-    return [process for process in psutil.Process().parents() if _serves(process)]
 
+    def serves(word: str) -> bool:
+        return word in ("flows.deployments", "prefect.engine") or word.endswith("/prefect")
 
-def _serves(process: psutil.Process) -> bool:
-    with contextlib.suppress(psutil.Error):
-        words = process.cmdline()
-        return any(word in ("flows.deployments", "prefect.engine") or word.endswith("/prefect") for word in words)
-    return False
+    return [process for process in psutil.Process().parents() if any(map(serves, read_command(process)))]
 
 
 @contextlib.contextmanager
@@ -202,17 +199,12 @@ def interrupt_once() -> Iterator[None]:
 
     Prefect's runner sends SIGTERM while Ctrl-C, which reaches the whole foreground group, is being handled already.
     """
-    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    numbers = signal.SIGTERM, signal.SIGINT
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        for other in before:
+        for other in numbers:
             signal.signal(other, lambda *_: None)
         raise KeyboardInterrupt
 
-    for number in before:
-        signal.signal(number, interrupt)
-    try:
+    with _handle_signals(numbers, interrupt):
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

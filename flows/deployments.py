@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 import signal
 import sys
-import time
 from pathlib import Path
 
 from flows import prefect_settings
@@ -31,8 +30,9 @@ from prefect.runner import Runner  # noqa: E402
 from prefect.settings import PREFECT_API_URL  # noqa: E402
 from prefect.states import Cancelled, Crashed  # noqa: E402
 
-from compass.processes import is_alive  # noqa: E402
+from compass.processes import wait_until_ended  # noqa: E402
 from compass.settings import SettingsError, load_settings  # noqa: E402
+from flows.overrides import list_profiles  # noqa: E402
 
 AT_ONCE = 20
 """Runs that may wait in line at once; those above it are `Late` until there is room."""
@@ -168,14 +168,12 @@ async def end_runs(serving: asyncio.Task[None]) -> None:
     for run in runs:
         with contextlib.suppress(psutil.NoSuchProcess):
             run.terminate()
-    deadline = time.monotonic() + END_S
-    while time.monotonic() < deadline and any(map(is_alive, runs)):
-        await asyncio.sleep(0.1)
+    await asyncio.to_thread(wait_until_ended, runs, END_S)
     serving.cancel()
 
 
 def _compute_fingerprint() -> tuple[object, ...]:
-    files = [Path("params.yaml"), *sorted(Path("profiles").glob("*.yaml"))]
+    files = [Path("params.yaml"), *list_profiles()]
     return tuple((str(path), path.stat().st_mtime_ns) for path in files if path.exists())
 
 

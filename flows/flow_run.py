@@ -8,6 +8,7 @@ holds up no stage.
 from __future__ import annotations
 
 import contextvars
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -219,16 +220,15 @@ def _is_worth_another_try(died: StageProgress, root: Path) -> bool:
 
 def _interrupted(guardian: Guardian, limit_minutes: float) -> State:
     """The state of a run that was interrupted, once nothing of it runs any more."""
-    logger = get_run_logger()
     kept = "every process of it has ended; checkpoints and finished shards are kept, and the next run goes on from them"
     if guardian.reason == "late":
-        logger.error("ended after its limit of %g minutes; %s", limit_minutes, kept)
-        return Failed(name="TimedOut", message=f"took longer than its limit of {limit_minutes:g} minutes; {kept}")
-    if guardian.reason == "orphaned":
-        logger.error("ended, since the process that served it has ended; %s", kept)
-        return Crashed(message=f"the process that served it has ended; {kept}")
-    logger.warning("cancelled; %s", kept)
-    return Cancelled(message=f"cancelled; {kept}")
+        state = Failed(name="TimedOut", message=f"took longer than its limit of {limit_minutes:g} minutes; {kept}")
+    elif guardian.reason == "orphaned":
+        state = Crashed(message=f"the process that served it has ended; {kept}")
+    else:
+        state = Cancelled(message=f"cancelled; {kept}")
+    get_run_logger().log(logging.WARNING if state.is_cancelled() else logging.ERROR, "%s", state.message)
+    return state
 
 
 def _set_state(state: State) -> None:

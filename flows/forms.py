@@ -25,11 +25,6 @@ class Form(BaseModel):
     model_config = ConfigDict(extra="forbid", protected_namespaces=())
 
 
-def build_stage_form(stage: str, settings: Settings) -> type[Form]:
-    """The form of one stage, filled with the settings in force; of an RL stage with the shared recipe laid under its own."""
-    return _build_form(settings.stage(stage), stage)
-
-
 def prefix(stage: str, settings: Settings) -> str:
     """Where the settings of a stage are in `params.yaml`: `denoise`, or `rl.stages.rl-1`."""
     return f"rl.stages.{stage}" if stage in settings.rl.stages else stage
@@ -62,12 +57,13 @@ def collect_overrides(form: Form, shown: Mapping[str, Any], prefix: str) -> dict
     return changed
 
 
-def _build_form(section: Section, title: str) -> type[Form]:
+def build_form(section: Section, title: str) -> type[Form]:
+    """The form of a section, filled with its values."""
     fields: dict[str, Any] = {}
     for name, info in type(section).model_fields.items():
         value = getattr(section, name)
         if isinstance(value, Section):
-            inner = _build_form(value, name)
+            inner = build_form(value, name)
             text = _split_words(type(value).__doc__)
             fields[name] = (inner, Field(default=inner(), title=name, description=text, validate_default=False))
         elif _can_draw(info.annotation):

@@ -35,15 +35,11 @@ from prefect.states import Completed, Failed  # noqa: E402
 
 from compass.errors import UserError  # noqa: E402
 from compass.runs.repository import git_state  # noqa: E402
-from compass.settings import (  # noqa: E402
-    Settings,
-    check_values,
-    load_settings,
-)
-from compass.settings.load import parse_values  # noqa: E402
+from compass.settings import Settings, check_values, load_settings  # noqa: E402
+from compass.settings.load import parse_values, read_text  # noqa: E402
 from flows.dvc_process import dvc_command  # noqa: E402
 from flows.flow_run import carry_out  # noqa: E402
-from flows.overrides import change_text, read_text  # noqa: E402
+from flows.overrides import FILE, change_text  # noqa: E402
 from flows.run import RunRequest  # noqa: E402
 from flows.stage import choose_machine  # noqa: E402
 
@@ -112,7 +108,7 @@ def compute_fingerprint(root: Path, overrides: dict[str, Any]) -> str:
     Raises:
         UserError: the settings cannot be used.
     """
-    text, _ = change_text(read_text(root), overrides)
+    text, _ = change_text(read_text(root / FILE), overrides)
     settings = json.dumps(check_values(parse_values(text)).model_dump(mode="json"), sort_keys=True)
     state = git_state(root)
     return f"{state['commit'][:12] if state else 'no-git'}-{hashlib.sha256(settings.encode()).hexdigest()[:12]}"

@@ -1,4 +1,4 @@
-"""Values for one run, `evaluate.samples=16`, written into `params.yaml` with its comments and order kept.
+"""Values for one run, `evaluate.samples=16`, or a whole profile, written into `params.yaml` with its comments and order kept.
 
 DVC's own `exp run -S` leaves a value in the file that no stage can use. Here the whole file is checked against the typed settings first, and only
 the lines concerned change.
@@ -19,11 +19,15 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from compass.errors import UserError
-from compass.files import atomic_path
+from compass.files import write_text
+from compass.runs.values import compare, flatten
 from compass.settings import SettingsError, check_values, known_keys
-from compass.settings.load import parse_values, parse_yaml
+from compass.settings.load import parse_values, parse_yaml, read_text, read_values
 
 FILE = "params.yaml"
+
+ABSENT = "(default)"
+"""Stands for a key that a file leaves to its default."""
 
 _NAME = re.compile(r"[A-Za-z_][\w-]*(\.[\w-]+)*")
 
@@ -95,30 +99,56 @@ def write_overrides(root: Path, values: Mapping[str, Any], profile: str | None =
         UserError: as `change_text`; the file is then as it was.
     """
     path = root / FILE
-    text, changes = change_text(read_text(root, profile), values)
-    if text != read_text(root):
-        with atomic_path(path) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+    text, changes = change_text(read_text(find_parameters(root, profile)), values)
+    if text != read_text(path):
+        write_text(path, text)
     return changes
 
 
-def read_text(root: Path, profile: str | None = None) -> str:
-    """The content of `params.yaml`, or of a profile.
+def find_parameters(root: Path, profile: str | None = None) -> Path:
+    """`params.yaml`, or the file of a profile, or what is given as a path that ends in `.yaml`.
 
     Raises:
-        UserError: it cannot be read.
+        SettingsError: there is no such profile or file.
     """
-    if profile is not None:
-        known = {path.stem: path for path in sorted((root / "profiles").glob("*.yaml"))}
-        if profile not in known:
-            raise SettingsError(f"there is no profile {profile!r}; profiles: {', '.join(known) or 'none here'}")
-    path = root / FILE if profile is None else known[profile]
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        if profile is not None:
-            raise SettingsError(f"{path}: cannot be read ({error})") from None
-        raise SettingsError(f"{FILE}: cannot be read ({error}); `compass profile use NAME` writes one") from None
+    if profile is None:
+        return root / FILE
+    path = Path(profile if profile.endswith((".yaml", ".yml")) else f"profiles/{profile}.yaml")
+    if not (root / path).is_file():
+        known = ", ".join(one.stem for one in list_profiles(root)) or "none here: run it from the repository's root"
+        raise SettingsError(f"there is no profile {profile!r} ({path}); profiles: {known}")
+    return root / path
+
+
+def list_profiles(root: Path = Path()) -> list[Path]:
+    """The files of `profiles/`, by name."""
+    return sorted((root / "profiles").glob("*.yaml"))
+
+
+def compare_files(a: Path, b: Path) -> list[tuple[str, str, str]]:
+    """The parameters in which two files differ: key, value in `a`, value in `b`, sorted by key.
+
+    What a list names (sources, benchmarks) is compared by its name, and the order of the names by itself.
+    """
+    found = compare(flatten(read_values(a)), flatten(read_values(b)), ABSENT)
+    return sorted((key, *values) for key, values in found.items())
+
+
+def check_edits(profile: str, root: Path = Path()) -> None:
+    """Refuse to put a profile in force where `params.yaml` would lose edits.
+
+    Raises:
+        SettingsError: it holds edits that no profile has; the message shows them.
+    """
+    target = root / FILE
+    nearest = min(list_profiles(root), key=lambda path: len(compare_files(path, target)))
+    if edits := compare_files(nearest, target):
+        shown = "\n".join(f"  {key}: {b} (profile {nearest.stem}: {a})" for key, a, b in edits[:10])
+        more = f"\n  and {len(edits) - 10} more" if len(edits) > 10 else ""
+        raise SettingsError(
+            f"{FILE} was edited and would be lost:\n{shown}{more}\n"
+            f"Save it as profiles/NAME.yaml, or overwrite it with `compass profile use {profile} --force`."
+        )
 
 
 def _check_name(name: str) -> str:

@@ -27,17 +27,18 @@ from pathlib import Path
 from typing import Any, Literal
 
 from compass.checks.before_run import check_before_run
-from compass.commands.profile import check_edits
 from compass.environment import dvc_variables
 from compass.errors import UserError, WrongName, did_you_mean
 from compass.files import write_json
 from compass.machine import describe_load
 from compass.runs.dvc_files import Graph
 from compass.runs.progress import StageProgress, read_run
+from compass.runs.repository import ask_git
 from compass.runs.run_name import LAST_RUN, LAST_STAGE, list_changed, run_name, slug
 from compass.settings import load_settings
+from compass.settings.load import read_text
 from flows.dvc_process import DvcError, dvc_command, run_command, take_run_turn
-from flows.overrides import Change, change_text, format_parameters, read_text, write_overrides
+from flows.overrides import Change, change_text, check_edits, find_parameters, format_parameters, write_overrides
 
 Scope = Literal["upto", "only", "downstream"]
 
@@ -212,7 +213,7 @@ def check_request(request: RunRequest, root: Path) -> None:
         raise WrongName(f"there is no stage {request.target!r}; {hint}")
     if request.target is None and request.scope != "upto" and not request.extra:
         raise UserError(f"give the stage to run {'alone' if request.scope == 'only' else 'from'}")
-    text = read_text(root, request.profile)
+    text = read_text(find_parameters(root, request.profile))
     _check_edits(request, root)
     check_before_run(root, change_text(text, request.overrides)[0] if request.overrides else text)
 
@@ -224,8 +225,8 @@ def _check_edits(request: RunRequest, root: Path) -> None:
 
 def list_experiments(root: Path) -> list[str]:
     """Names of the DVC experiments of a repository, the newest first; empty without git."""
-    listed = _git(root, "for-each-ref", "--sort=-creatordate", "--format=%(refname)", "refs/exps")
-    return [match[1] for line in listed.splitlines() if (match := _REF.fullmatch(line))]
+    listed = ask_git(root, "for-each-ref", "--sort=-creatordate", "--format=%(refname)", "refs/exps")
+    return [match[1] for line in (listed or "").splitlines() if (match := _REF.fullmatch(line))]
 
 
 def plan_name(root: Path) -> str | None:
@@ -233,7 +234,7 @@ def plan_name(root: Path) -> str | None:
 
     MLflow's name for the run as a git ref: `tiny-samples=16`; `dvc exp show` cuts no name.
     """
-    if not _git(root, "rev-parse", "--verify", "-q", "HEAD"):
+    if not ask_git(root, "rev-parse", "--verify", "-q", "HEAD"):
         return None
     settings = load_settings(root / "params.yaml")
     name = run_name(settings, root / "profiles", list_changed(root, settings))
@@ -321,7 +322,7 @@ def _wanted(graph: Graph, request: RunRequest) -> list[str]:
 
 def _author(root: Path) -> dict[str, str]:
     """Who the experiment's commit is by, where git does not know its user: it takes no commit without."""
-    if os.environ.get("GIT_AUTHOR_EMAIL") or _git(root, "config", "user.email"):
+    if os.environ.get("GIT_AUTHOR_EMAIL") or ask_git(root, "config", "user.email"):
         return {}
     names = {f"GIT_{role}_NAME": "compass" for role in ("AUTHOR", "COMMITTER")}
     return {**names, **{f"GIT_{role}_EMAIL": "compass@localhost" for role in ("AUTHOR", "COMMITTER")}}
@@ -340,10 +341,3 @@ def _run_to_end(command: list[str], root: Path, env: Mapping[str, str]) -> bool:
     if interrupted:
         raise interrupted
     return process.returncode == 0
-
-
-def _git(root: Path, *words: str) -> str:
-    try:
-        return subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True).stdout.strip()
-    except FileNotFoundError:
-        return ""

@@ -8,7 +8,6 @@ import inspect
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from flows import prefect_settings
@@ -22,7 +21,8 @@ from pydantic import Field  # noqa: E402
 
 from compass.settings import Settings, load_settings  # noqa: E402
 from flows.flow_run import carry_out  # noqa: E402
-from flows.forms import Form, build_stage_form, collect_overrides, prefix  # noqa: E402
+from flows.forms import Form, build_form, collect_overrides, prefix  # noqa: E402
+from flows.overrides import list_profiles  # noqa: E402
 from flows.run import RunRequest, Scope  # noqa: E402
 
 SCOPES: dict[str, Scope] = {
@@ -94,7 +94,7 @@ def pipeline_flow() -> Flow[Any, Any]:
 def stage_flow(stage: str) -> Flow[Any, Any]:
     """The flow that runs one stage."""
     settings = load_settings()
-    form = build_stage_form(stage, settings)
+    form = build_form(settings.stage(stage), stage)  # of an RL stage with the shared recipe laid under its own
     where = prefix(stage, settings)
 
     def run_stage(**given: Any) -> State:
@@ -103,11 +103,6 @@ def stage_flow(stage: str) -> Flow[Any, Any]:
 
     fields = [("run", Literal[tuple(SCOPES)], next(iter(SCOPES))), ("settings", form, form())]
     return _make_flow(stage, run_stage, fields, describe(stage, settings))
-
-
-def list_profile_choices(root: Path) -> tuple[str, ...]:
-    """What a form offers: the parameters as they are, or one of the profiles."""
-    return (AS_IT_IS, *sorted(path.stem for path in (root / "profiles").glob("*.yaml")))
 
 
 def _carry_out(request: RunRequest, given: dict[str, Any]) -> State:
@@ -122,7 +117,7 @@ def _make_flow(
     """A flow whose form has `fields` (name, type, default) and those that every form has."""
     every: list[tuple[str, Any, Any]] = [
         ("force", bool, False),
-        ("profile", Literal[list_profile_choices(Path.cwd())], AS_IT_IS),
+        ("profile", Literal[(AS_IT_IS, *(path.stem for path in list_profiles()))], AS_IT_IS),
         ("other_settings", dict[str, Any], {}),
         ("limit_minutes", Minutes, 0),
         ("retries", Retries, 0),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,11 @@ from typing import Any
 from compass import environment
 from compass.errors import UserError
 from compass.locks import Holder, read_turn
+from compass.runs.dvc_files import Graph
 from compass.runs.progress import StageProgress, read_progress
 from compass.runs.run_name import read_last_run
+from compass.runs.values import compare, flatten
+from compass.settings import load_settings
 from flows.dvc_process import dvc_command
 
 PARAMETERS = "params.yaml"
@@ -59,8 +63,14 @@ class Status:
 
 def read_status(root: Path) -> Status:
     """Look at a repository; nothing is changed, and a run that is going on is not disturbed."""
-    stale, fault = _find_stale(root)
-    following = {} if fault else _find_following(root, list(stale))
+    stale, following, fault = {}, {}, ""
+    try:
+        load_settings(root / PARAMETERS)
+        graph = Graph(root)
+        stale = _find_stale(graph)
+        following = _find_following(graph, stale)
+    except UserError as error:
+        fault = str(error).replace(f"{root}/", "")
     return Status(
         running=read_turn(root),
         progress=[one for one in read_progress(root).values() if one.state == "running"],
@@ -72,28 +82,32 @@ def read_status(root: Path) -> Status:
     )
 
 
-def _find_stale(root: Path) -> tuple[dict[str, list[Reason]], str]:
-    """The stages that DVC calls changed, in the order in which they run, and why DVC could not tell."""
-    from compass.runs.dvc_files import Graph
-    from compass.settings import load_settings
+def _find_stale(graph: Graph) -> dict[str, list[Reason]]:
+    """The stages that DVC calls changed, in the order in which they run.
 
-    try:
-        load_settings(root / PARAMETERS)
-        graph = Graph(root)
-    except UserError as error:
-        return {}, str(error).replace(f"{root}/", "")
+    Raises:
+        UserError: DVC cannot tell now.
+    """
     # Without `--wait-for-lock`: whoever asks wants to know now.
     command = [word for word in dvc_command("status", "--json") if word != "--wait-for-lock"]
-    variables = {**environment.QUIET, **environment.dvc_variables(root), **os.environ}
+    variables = {**environment.QUIET, **environment.dvc_variables(graph.folder), **os.environ}
     try:
-        told = subprocess.run(command, cwd=root, env=variables, capture_output=True, text=True, timeout=LONGEST_S)
+        told = subprocess.run(
+            command, cwd=graph.folder, env=variables, capture_output=True, text=True, timeout=LONGEST_S
+        )
         changed = json.loads(told.stdout)
     except (subprocess.TimeoutExpired, ValueError):
-        return {}, "DVC cannot tell now what is stale, since it is at work; ask again in a few seconds"
-    return {stage: _find_reasons(graph, stage, changed[stage]) for stage in graph.stages if stage in changed}, ""
+        raise UserError("DVC cannot tell now what is stale, since it is at work; ask again in a few seconds") from None
+    return {stage: _find_reasons(graph, stage, changed[stage]) for stage in graph.stages if stage in changed}
 
 
-def _find_reasons(graph: Any, stage: str, entries: list[Any]) -> list[Reason]:
+def _find_following(graph: Graph, stale: Collection[str]) -> dict[str, list[str]]:
+    """The stages below stale ones, each with those of them that it builds on."""
+    below = {stage: [one for one in graph.ancestors(stage) if one in stale] for stage in graph.stages}
+    return {stage: above for stage, above in below.items() if above and stage not in stale}
+
+
+def _find_reasons(graph: Graph, stage: str, entries: list[Any]) -> list[Reason]:
     if stage not in graph.lock:
         return [Reason("output", "", "has not been made yet")]
     reasons: list[Reason] = []
@@ -112,29 +126,14 @@ def _find_reasons(graph: Any, stage: str, entries: list[Any]) -> list[Reason]:
     return reasons
 
 
-def _find_changed_settings(graph: Any, stage: str, name: str) -> list[Reason]:
+def _find_changed_settings(graph: Graph, stage: str, name: str) -> list[Reason]:
     """The settings below `name` that differ from those of the stage's last run."""
-    from compass.runs.values import flatten
-
     before = graph.lock[stage].get("params", {}).get(PARAMETERS, {}).get(name)
     now: Any = graph.parameters
     for key in name.split("."):
         now = now.get(key) if isinstance(now, dict) else None
-    old, new = flatten({name: before}), flatten({name: now})
-    return [
-        Reason("setting", key, f"{old.get(key, 'default')} → {new.get(key, 'default')}")
-        for key in dict.fromkeys([*new, *old])
-        if old.get(key) != new.get(key)
-    ]
-
-
-def _find_following(root: Path, stale: list[str]) -> dict[str, list[str]]:
-    """The stages below stale ones, each with those of them that it builds on."""
-    from compass.runs.dvc_files import Graph
-
-    graph = Graph(root)
-    below = {stage: [one for one in graph.ancestors(stage) if one in stale] for stage in graph.stages}
-    return {stage: above for stage, above in below.items() if above and stage not in stale}
+    found = compare(flatten({name: before}), flatten({name: now}), "default")
+    return [Reason("setting", key, f"{old} → {new}") for key, (old, new) in found.items()]
 
 
 def _read_headline(root: Path) -> dict[str, float]:

@@ -17,21 +17,19 @@ from typing import Any
 
 from compass.checks.before_run import find_problems
 from compass.checks.finding import format_findings
-from compass.commands.profile import check_edits
 from compass.durations import duration
 from compass.errors import UserError
-from compass.files import atomic_path
+from compass.files import write_text
 from compass.locks import read_turn
-from compass.machine import cores
 from compass.plan.forecast import Known, count_generated, forecast
-from compass.plan.hardware import Machine, find_gpus
+from compass.plan.hardware import find_machine
 from compass.report.results import read_results
 from compass.runs.repository import git_state
 from compass.settings import Settings
-from compass.settings.load import check_values, parse_values
+from compass.settings.load import check_values, parse_values, read_text, read_values
 from compass.settings.recipe_checks import without_effect
 from compass.studies.study import FOLDER, RESULTS, Study, find_model, list_measures
-from flows.overrides import FILE, change_text, read_text
+from flows.overrides import FILE, change_text, check_edits, find_parameters
 from flows.run import RunRequest, RunResult, find_free_name, list_experiments
 
 TARGET = "evaluate"
@@ -71,7 +69,7 @@ def plan_runs(name: str, study: Study, root: Path) -> list[Planned]:
     Raises:
         UserError: the profile, a setting or a value is none, an arm equals another, or the model or measure is none.
     """
-    path, text, planned = root / FOLDER / f"{name}.yaml", read_text(root, study.profile), []
+    path, text, planned = root / FOLDER / f"{name}.yaml", read_text(find_parameters(root, study.profile)), []
     arms: dict[str, dict[str, Any]] = {}
     for seed in study.seeds:
         for arm, own in study.arms.items():
@@ -117,7 +115,7 @@ def check_runs(name: str, planned: list[Planned], root: Path) -> None:
     for one in {one.arm: one for one in planned}.values():
         if found := find_problems(root, one.settings):
             raise UserError(f"{root / FOLDER / f'{name}.yaml'}: arm {one.arm}:\n{format_findings(found)}")
-    if parse_values(read_text(root), root / FILE) not in [one.values for one in planned]:
+    if read_values(root / FILE) not in [one.values for one in planned]:
         check_edits(planned[0].settings.profile, root)
 
 
@@ -153,7 +151,7 @@ def find_running(done: Sequence[tuple[Planned, Mapping[str, Any] | None]], root:
     """
     if read_turn(root) is None:
         return None
-    values = parse_values(read_text(root), root / FILE)
+    values = read_values(root / FILE)
     return next(
         (one for one, result in done if (result is None or result.get("failed")) and one.values == values), None
     )
@@ -167,8 +165,7 @@ def estimate_seconds_left(done: Sequence[tuple[Planned, Mapping[str, Any] | None
         done: every planned run with its result, as of `find_done`.
         root: where model folders are looked for.
     """
-    machine = Machine(*(find_gpus() or (None, 0)), cores())
-    planned, begun = [one for one, _ in done], set()
+    machine, planned, begun = find_machine(), [one for one, _ in done], set()
     left, forecasted, took = 0.0, 0.0, 0.0
     for one, result in done:
         if (rows := count_generated(one.settings)) is None:
@@ -246,8 +243,7 @@ def run_study(name: str, study: Study, root: Path, *, start: Start, show: Callab
             }
             facts["experiment"] = experiment if experiment in list_experiments(root) else None
         _keep(name, root, facts)
-    with atomic_path(root / FILE) as temporary:
-        temporary.write_text(read_text(root, study.profile), encoding="utf-8")
+    write_text(root / FILE, read_text(find_parameters(root, study.profile)))
     return 3 if failed else 0
 
 
@@ -276,7 +272,5 @@ def measure_run(root: Path, settings: Settings, model: str) -> dict[str, Any]:
 def _keep(name: str, root: Path, facts: Mapping[str, Any]) -> None:
     """Add a run to the study's results, in the place of an earlier one of the same arm and seed."""
     others = [run for run in read_runs(name, root) if (run["arm"], run["seed"]) != (facts["arm"], facts["seed"])]
-    (root / RESULTS).mkdir(parents=True, exist_ok=True)
     lines = ",\n".join(json.dumps(run, ensure_ascii=False) for run in [*others, facts])
-    with atomic_path(root / RESULTS / f"{name}.json") as temporary:
-        temporary.write_text(f'{{"study": {json.dumps(name)}, "runs": [\n{lines}\n]}}\n', encoding="utf-8")
+    write_text(root / RESULTS / f"{name}.json", f'{{"study": {json.dumps(name)}, "runs": [\n{lines}\n]}}\n')

@@ -17,9 +17,9 @@ from cyclopts import MissingArgumentError
 
 import compass
 from compass.cli import COMMANDS, build_app
-from compass.commands.profile import differences
 from compass.settings import load_settings
 from compass.verifier import verify
+from flows.overrides import compare_files
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -182,7 +182,7 @@ def test_the_profile_of_the_page_on_own_data_is_valid(tmp_path: Path, monkeypatc
         path = tmp_path / f"{name}.yaml"
         path.write_text(yaml.safe_dump(values), encoding="utf-8")
         assert load_settings(path).collect.sources[0].name == "mine"
-    assert {key.split(".")[0] for key, _, _ in differences(ROOT / "profiles/tiny.yaml", tmp_path / "mine.yaml")} == {
+    assert {key.split(".")[0] for key, _, _ in compare_files(ROOT / "profiles/tiny.yaml", tmp_path / "mine.yaml")} == {
         "collect",
         *sizes,
     }

@@ -18,6 +18,9 @@ from typing import Any
 from compass.errors import UserError
 from compass.files import file_digest, folder_digest
 
+HUB_ID = re.compile(r"(?!\.)[\w.-]+/[\w.-]+")
+"""What a model of the hub is called: `owner/name`."""
+
 ORIGIN_FILE = "compass_origin.json"
 """In a model's folder: where its starting weights came from."""
 
@@ -75,7 +78,7 @@ def resolve(
             raise ModelError(f"{setting}: {path}: no such file")
         _convert_gguf(path, out)
         origin = Origin("gguf", path.name, "", file_digest(path))
-    elif re.fullmatch(r"(?!\.)[\w.-]+/[\w.-]+", name) and not path.exists():
+    elif HUB_ID.fullmatch(name) and not path.exists():
         folder = _download(name, revision, setting)
         _copy_folder(folder, out, setting)
         origin = Origin("hub", name, revision, folder_digest(folder, _WEIGHTS))

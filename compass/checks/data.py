@@ -24,8 +24,6 @@ WHOLE_BENCHMARK = 4_000_000
 MOST_ROWS = CHECK_FIELDS_AFTER - 1
 """Rows of a source that are read; of a shorter one their number is known."""
 
-_UNSET = re.compile(r"\$\w+ is not set$")
-
 
 def find_data_problems(settings: Settings, root: Path) -> tuple[list[Finding], int | None]:
     """What is wrong with sources and benchmarks, and how many rows all sources hold; None where that takes long to know."""
@@ -52,8 +50,7 @@ def _merge_unset(found: Iterable[Finding]) -> Iterator[Finding]:
     """The findings, with one for all sources and benchmarks that need the same variable."""
     groups: dict[str, list[Finding]] = {}
     for finding in found:
-        unset = _UNSET.search(finding.found)
-        groups.setdefault(unset[0] if unset else str(finding), []).append(finding)
+        groups.setdefault(finding.variable or str(finding), []).append(finding)
     for first, *others in groups.values():
         needed = f"; needed by {len(others)} more" if others else ""
         yield replace(first, found=first.found + needed)
@@ -81,7 +78,7 @@ def find_unset_variable(where: str, text: str, *, what: str) -> Finding | None:
             remedy = f"{did_you_mean(name, list(os.environ), cutoff=0.85)}`export {name}={what}`"
             if name == "COMPASS_DATA":
                 remedy += "; `compass data get PROFILE --out folder` downloads the files (docs/reference/sources.md)"
-            return Finding(where, f"is {text!r} and ${name} is not set", remedy)
+            return Finding(where, f"is {text!r} and ${name} is not set", remedy, variable=name)
     return None
 
 

@@ -21,10 +21,12 @@ from urllib.parse import urlsplit
 
 import httpx
 import psutil
+from packaging.utils import canonicalize_name
 
+from compass.base.resolve import HUB_ID
 from compass.checks.before_run import find_problems
 from compass.checks.finding import Finding
-from compass.checks.models import HUB_ID, is_hub_offline
+from compass.checks.models import is_hub_offline
 from compass.errors import UserError
 from compass.evaluation.benchmarks import find_benchmarks
 from compass.locks import read_turn
@@ -70,7 +72,7 @@ class Place:
         for folder in map(Path, dict.fromkeys(sys.path)):
             for path in folder.glob("*.dist-info") if folder.is_dir() else ():
                 name, _, version = path.name.removesuffix(".dist-info").rpartition("-")
-                found.setdefault(_normalise_name(name), version)
+                found.setdefault(canonicalize_name(name), version)
         return found
 
     @property
@@ -90,15 +92,10 @@ class Place:
             return None
 
 
-def _normalise_name(name: str) -> str:
-    """A package's name as PyPI compares it."""
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
 def _read_locked(lock: Path) -> dict[str, str]:
     """Versions that a lock file pins, by normalised name."""
     pins = map(_PINNED.match, lock.read_text(encoding="utf-8").splitlines())
-    return {_normalise_name(pin[1]): pin[2] for pin in pins if pin}
+    return {canonicalize_name(pin[1]): pin[2] for pin in pins if pin}
 
 
 def check_python(place: Place) -> Iterator[Finding]:

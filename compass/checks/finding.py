@@ -28,6 +28,9 @@ class Finding:
     level: Level = "problem"
     """`ok`; `warning`: works, with a drawback; `problem`: something will fail."""
 
+    variable: str = ""
+    """The environment variable that is not set, where that is what was found."""
+
     def __str__(self) -> str:
         return f"{self.where}: {self.found}" + (f"\n     {self.remedy}" if self.remedy else "")
 

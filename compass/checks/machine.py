@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from compass.checks.finding import Finding, merge_stages
-from compass.checks.models import find_model_folder
 from compass.machine import lacks_bfloat16
 from compass.plan.hardware import find_gpus
 from compass.plan.memory import find_sampling_shortage, find_training_shortage
-from compass.plan.shape import grader_shape, policy_shape
+from compass.plan.shape import find_model_folder, grader_shape, policy_shape
 from compass.rl.course import disk_need
 from compass.runs.dvc_files import Graph
 from compass.settings import Settings

@@ -5,21 +5,18 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from compass.base.pretrain import MAX_POSITIONS
-from compass.base.resolve import ModelError, fill_in
+from compass.base.resolve import HUB_ID, fill_in
 from compass.checks.data import find_unset_variable
 from compass.checks.finding import Finding, find_nearest_file
+from compass.plan.shape import read_config
 from compass.rl.start import StartError, check_model, check_verl_keys
 from compass.rl.verl_keys import VerlKeyError
 from compass.settings import Settings
-
-HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
-"""What a model or data set of the hub is called: `owner/name`."""
 
 _MODEL = "give the folder of a transformers model: config.json, *.safetensors and its tokenizer"
 
@@ -40,24 +37,6 @@ def find_model_problems(settings: Settings, root: Path) -> list[Finding]:
         elif stage.init_from in configs:
             configs[name] = configs[stage.init_from]
     return [*found, *_check_grader(settings, root), *_check_lengths(settings, config, configs)]
-
-
-def find_model_folder(model: str, root: Path) -> Path | None:
-    """The folder of a model where it can be read now; None for a file, a hub id, or a variable that is not set."""
-    try:
-        path = root / Path(fill_in(model, os.environ)).expanduser()
-    except ModelError:
-        return None
-    return path if path.is_dir() else None
-
-
-def read_config(model: str, root: Path) -> dict[str, Any]:
-    """A model's `config.json`, empty where it is not known yet or cannot be read."""
-    folder = find_model_folder(model, root)
-    try:
-        return json.loads((folder / "config.json").read_text(encoding="utf-8")) if folder else {}
-    except (OSError, ValueError):
-        return {}
 
 
 def _check_named(where: str, model: str, revision: str, root: Path, *, trains: bool = True) -> Iterator[Finding]:

@@ -153,7 +153,7 @@ def _ask(fields: Sequence[str]) -> dict[str, str]:
 
 def _choose_policy(model: str, revision: str) -> tuple[Policy, str, str]:
     """The model, its revision, and why it is this one."""
-    from compass.checks.models import HUB_ID
+    from compass.base.resolve import HUB_ID
     from compass.init.inputs import find_installed_gguf, find_policy
 
     why = "as you said"
@@ -211,13 +211,12 @@ def _write(text: str, target: Path, name: str, *, in_force: bool, force: bool) -
     from compass.checks.before_run import find_problems
     from compass.checks.finding import format_findings
     from compass.commands.profile import use
-    from compass.files import atomic_path
+    from compass.files import write_text
     from compass.settings import load_settings
 
     if target.exists() and target.read_text(encoding="utf-8") != text:
         _keep(target)
-    with atomic_path(target) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    write_text(target, text)
     print(f"{'wrote':10} {target}")
     settings = load_settings(target)
     # `profile use` fits dvc.yaml to the parameters.

@@ -59,18 +59,16 @@ def plan(
         compass plan evaluation --benchmarks aime-2024,math-500 --gain 3    an evaluation: chance to find a gain, tokens, hours
     """
     from compass.errors import UserError
-    from compass.machine import cores
     from compass.plan.forecast import forecast
-    from compass.plan.hardware import Machine, find_gpus, parse_gpus
+    from compass.plan.hardware import find_machine
     from compass.settings import load_settings
 
     if profile and params:
         raise UserError("give --profile or --params, not both")
     path = Path("profiles") / f"{profile}.yaml" if profile else params or Path("params.yaml")
-    settings = load_settings(path)
-    kind, count = (parse_gpus(gpu) if gpu else find_gpus()) or (None, 0)
+    settings, machine = load_settings(path), find_machine(gpu)
     known = _known(settings, rows, own=not (profile or params))
-    found = forecast(settings, Machine(kind, count, cores()), known, Path())
+    found = forecast(settings, machine, known, Path())
     if json:
         print(json_text.dumps(asdict(found), indent=2))
     else:

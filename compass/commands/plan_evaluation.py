@@ -40,10 +40,12 @@ class Cost:
 
     name: str
     responses: int
-    tokens: tuple[float, float, float]
+    tokens: tuple[float, ...]
     """Low, middle and high."""
 
-    hours: tuple[float, float, float]
+    hours: tuple[float, ...]
+    """The same; empty where the model's shape is not known."""
+
     length: str
     """Mean tokens of a response, in words."""
 
@@ -93,14 +95,12 @@ def evaluation(
         compass plan evaluation --benchmarks aime-2024,math-500 --gain 3                       from assumed variances
         compass plan evaluation --benchmarks math-500 --gain 2 --samples 16 --gpu h100:1       on a rented GPU
     """
-    from compass.machine import cores
     from compass.page.blocks import Note
     from compass.page.terminal import print_blocks
     from compass.plan.evaluation import plan_chances
-    from compass.plan.hardware import Machine, find_gpus, parse_gpus
+    from compass.plan.hardware import find_machine
 
-    kind, count = (parse_gpus(gpu) if gpu else find_gpus()) or (None, 0)
-    machine = Machine(kind, count, cores())
+    machine = find_machine(gpu)
     known = _read_earlier(earlier, pair)
     names = [name for words in benchmarks for name in words.split(",") if name]
     problems = _count_problems(names, known)
@@ -222,37 +222,20 @@ def _costs(
     most: int,
 ) -> list[Cost]:
     """What each benchmark takes; a model's start counts with the first."""
-    from compass.plan.forecast import (
-        GPU_START_S,
-        HIGH,
-        LOW,
-        MIDDLE,
-        PROMPT_TOKENS,
-        START_S,
-        one_engine,
-        seconds_to_sample,
-    )
-    from compass.plan.speed import Load
+    from compass.plan.forecast import expect_lengths, sampling_hours, start_seconds
 
     found = []
     for name, count in problems.items():
-        length = (known.lengths or {}).get(name)
-        means = (
-            [length * share for share in (0.9, 1.0, 1.1)]
-            if length
-            else [one.share * most for one in (LOW, MIDDLE, HIGH)]
-        )
-        means = [min(mean, most) for mean in means]
-        start = 0.0 if found else (GPU_START_S if machine.gpu else START_S["evaluate"]) * models
-        hours = []
-        for mean in means if shape else ():
-            load = Load(count * per_problem / models, PROMPT_TOKENS if machine.gpu else 0, mean, most)
-            seconds = models * seconds_to_sample(one_engine(machine, 1), shape, load, split=1, memory=0.85)
-            hours.append((start + seconds) / 3600)
-        words = f"{means[1]:,.0f} tokens" + ("" if length else f" ({means[0]:,.0f} to {means[2]:,.0f} of {most:,})")
-        responses = count * per_problem
-        tokens = tuple(responses * mean for mean in means)
-        found.append(Cost(name, responses, tokens, tuple(hours), words, "measured" if length else "assumed"))  # type: ignore[arg-type]
+        measured = (known.lengths or {}).get(name)
+        low, middle, high = lengths = expect_lengths(most, measured)
+        words = f"{middle:,.0f} tokens" + ("" if measured else f" ({low:,.0f} to {high:,.0f} of {most:,})")
+        responses, start = count * per_problem, 0.0 if found else start_seconds(machine, "evaluate") * models
+        hours: tuple[float, ...] = ()
+        if shape:
+            asked = (responses, responses, responses)
+            hours = sampling_hours(machine, shape, asked, lengths, limit=most, start=start, models=models)
+        tokens = responses * low, responses * middle, responses * high
+        found.append(Cost(name, responses, tokens, hours, words, "measured" if measured else "assumed"))
     return found
 
 
@@ -263,8 +246,8 @@ def _table(chances: Sequence[Chance], costs: Sequence[Cost], price: float | None
     total = Cost(
         "average",
         sum(one.responses for one in costs),
-        tuple(map(sum, zip(*(one.tokens for one in costs), strict=True))),  # type: ignore[arg-type]
-        tuple(map(sum, zip(*(one.hours for one in costs), strict=True))),  # type: ignore[arg-type]
+        tuple(map(sum, zip(*(one.tokens for one in costs), strict=True))),
+        tuple(map(sum, zip(*(one.hours for one in costs), strict=True))),
         "",
         "",
     )

@@ -9,9 +9,6 @@ from typing import Any
 
 from cyclopts import App
 
-ABSENT = "(default)"
-"""Shown for a key that a profile leaves to its default."""
-
 app = App(name="profile")
 
 
@@ -30,7 +27,24 @@ def use(name: str, /, *, force: bool = False) -> int:
         compass profile use small             params.yaml becomes a copy of profiles/small.yaml
         compass profile use tiny --force      also where params.yaml holds edits that would be lost
     """
-    put_in_force(name, force=force)
+    from compass.files import atomic_path
+    from compass.settings import load_settings
+    from flows.overrides import check_edits, find_parameters
+
+    source, target = find_parameters(Path(), name), Path("params.yaml")
+    settings = load_settings(source)
+    if target.exists() and not force:
+        check_edits(name)
+    with atomic_path(target) as temporary:
+        temporary.write_bytes(source.read_bytes())
+    _fit_graph(settings)
+    print(f"params.yaml is now the profile {name}; `compass run` runs it")
+    if "$COMPASS_DATA" in source.read_text(encoding="utf-8").partition("\ncollect:")[2] and not os.environ.get(
+        "COMPASS_DATA"
+    ):
+        print(
+            f"it reads files from $COMPASS_DATA, which is not set: `compass data get {name} --out FOLDER` downloads them"
+        )
     return 0
 
 
@@ -52,7 +66,9 @@ def diff(a: str, b: str, /, *, json: bool = False) -> int:
         compass profile diff tiny small              two profiles
         compass profile diff tiny params.yaml        what you changed
     """
-    rows = differences(_file(a), _file(b))
+    from flows.overrides import compare_files, find_parameters
+
+    rows = compare_files(find_parameters(Path(), a), find_parameters(Path(), b))
     if json:
         print(json_lines.dumps([dict(zip(("setting", "a", "b"), row, strict=True)) for row in rows], indent=2))
     elif not rows:
@@ -76,59 +92,16 @@ def list_(*, json: bool = False) -> int:
         compass profile list
     """
     from compass.settings.load import read_values
+    from flows.overrides import list_profiles
 
     current = read_values(Path("params.yaml")) if Path("params.yaml").exists() else None
-    found = [{"name": path.stem, "in_use": read_values(path) == current} for path in _profiles()]
+    found = [{"name": path.stem, "in_use": read_values(path) == current} for path in list_profiles()]
     if json:
         print(json_lines.dumps(found, indent=2))
         return 0
     for profile in found:
         print(f"{'*' if profile['in_use'] else ' '} {profile['name']}")
     return 0
-
-
-def put_in_force(name: str, *, force: bool) -> None:
-    """Copy `profiles/NAME.yaml` to `params.yaml`, after checking it, and fit dvc.yaml to its RL stages.
-
-    Raises:
-        SettingsError: there is no such profile, it is invalid, or `params.yaml` holds edits that no profile has.
-    """
-    from compass.files import atomic_path
-    from compass.settings import load_settings
-
-    source, target = _file(name), Path("params.yaml")
-    settings = load_settings(source)
-    if target.exists() and not force:
-        check_edits(name)
-    with atomic_path(target) as temporary:
-        temporary.write_bytes(source.read_bytes())
-    _fit_graph(settings)
-    print(f"params.yaml is now the profile {name}; `compass run` runs it")
-    if "$COMPASS_DATA" in source.read_text(encoding="utf-8").partition("\ncollect:")[2] and not os.environ.get(
-        "COMPASS_DATA"
-    ):
-        print(
-            f"it reads files from $COMPASS_DATA, which is not set: `compass data get {name} --out FOLDER` downloads them"
-        )
-
-
-def check_edits(name: str, root: Path = Path()) -> None:
-    """Refuse to put the profile `name` in force where `params.yaml` would lose edits.
-
-    Raises:
-        SettingsError: it holds edits that no profile has; the message shows them.
-    """
-    from compass.settings import SettingsError
-
-    target = root / "params.yaml"
-    nearest = min(_profiles(root), key=lambda path: len(differences(path, target)))
-    if edits := differences(nearest, target):
-        shown = "\n".join(f"  {key}: {b} (profile {nearest.stem}: {a})" for key, a, b in edits[:10])
-        more = f"\n  and {len(edits) - 10} more" if len(edits) > 10 else ""
-        raise SettingsError(
-            f"params.yaml was edited and would be lost:\n{shown}{more}\n"
-            f"Save it as profiles/NAME.yaml, or overwrite it with `compass profile use {name} --force`."
-        )
 
 
 def _fit_graph(settings: Any) -> None:
@@ -141,32 +114,3 @@ def _fit_graph(settings: Any) -> None:
     except SettingsError:
         _deps.main()
         print(f"dvc.yaml now fits these parameters: RL stages {', '.join(settings.rl.stages)}")
-
-
-def differences(a: Path, b: Path) -> list[tuple[str, str, str]]:
-    """The parameters in which two files differ: key, value in `a`, value in `b`, sorted by key.
-
-    What a list names (sources, benchmarks) is compared by its name, and the order of the names by itself.
-    """
-    from compass.runs.values import flatten
-    from compass.settings.load import read_values
-
-    first, second = flatten(read_values(a)), flatten(read_values(b))
-    keys = sorted(first.keys() | second.keys())
-    rows = [(key, first.get(key, ABSENT), second.get(key, ABSENT)) for key in keys]
-    return [row for row in rows if row[1] != row[2]]
-
-
-def _profiles(root: Path = Path()) -> list[Path]:
-    return sorted((root / "profiles").glob("*.yaml"))
-
-
-def _file(name: str) -> Path:
-    """The parameter file that `name` means: a file's path, or a profile."""
-    from compass.settings import SettingsError
-
-    path = Path(name) if name.endswith((".yaml", ".yml")) else Path("profiles") / f"{name}.yaml"
-    if not path.is_file():
-        known = ", ".join(profile.stem for profile in _profiles()) or "none here: run it from the repository's root"
-        raise SettingsError(f"there is no profile {name!r} ({path}); profiles: {known}")
-    return path

@@ -156,7 +156,9 @@ def describe_resume(root: Path, stage: str | None) -> str:
 
 def _find_checkpoint(root: Path, stage: str) -> int | None:
     """The iteration of the newest checkpoint of an RL stage."""
-    found = list((root / "work" / stage).glob("*/checkpoints/latest_checkpointed_iteration.txt"))
+    from compass.rl.checkpoint import TRACKER
+
+    found = list((root / "work" / stage).glob(f"*/checkpoints/{TRACKER}"))
     try:
         return int(max(found, key=lambda path: path.stat().st_mtime).read_text()) if found else None
     except (OSError, ValueError):

@@ -24,15 +24,11 @@ def status(*, json: bool = False) -> int:
         compass status --json   the same for a script
     """
     import dataclasses
-    from pathlib import Path
 
-    from compass.errors import UserError
+    from compass.commands.up import find_repository
     from flows.status import read_status
 
-    root = Path.cwd()
-    if not (root / "dvc.yaml").exists():
-        raise UserError(f"there is no dvc.yaml in {root}; run this from the repository's root")
-    found = read_status(root)
+    found = read_status(find_repository())
     if json:
         import json as writer
 

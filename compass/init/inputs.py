@@ -16,9 +16,8 @@ import psutil
 from compass.base.pretrain import MAX_POSITIONS
 from compass.base.resolve import fill_in
 from compass.checks.machine import count_visible_gpus
-from compass.checks.models import read_config
 from compass.machine import cores
-from compass.plan.shape import find_shape
+from compass.plan.shape import find_shape, read_config
 from compass.settings import Collect, Source
 from compass.sources.collect import collect, collect_benchmarks
 

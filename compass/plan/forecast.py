@@ -7,8 +7,8 @@ is not is assumed, and listed. The range is the spread of the forecast over low 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from compass.plan.shape import Shape, grader_shape, policy_shape
 from compass.plan.speed import WEIGHTS_S, Load, sampling_seconds, training_seconds
 from compass.runs.stage_times import read_times
 from compass.settings import RlStage, Sampling, Settings
+from compass.settings.recipe import Rollout
 
 START_S = {"base": 60, "grade": 40, "rl": 40, "evaluate": 30}
 """Seconds on two idle cores that a stage takes before it does its work."""
@@ -53,6 +54,10 @@ LOW, MIDDLE, HIGH = Scenario(0.15, 0.5, 1.0), Scenario(0.3, 0.35, 1.5), Scenario
 """Short responses and full use of GPUs; what published runs of 7B models report; long responses, few mixed groups."""
 
 
+Range = tuple[float, float, float]
+"""Low, middle and high."""
+
+
 @dataclass(frozen=True)
 class StageForecast:
     """What one stage takes."""
@@ -68,8 +73,7 @@ class StageForecast:
     memory_gb: float | None
     """Per GPU at its peak; None on a CPU."""
 
-    hours: tuple[float, float, float]
-    """Low, middle and high."""
+    hours: Range
 
 
 @dataclass(frozen=True)
@@ -190,11 +194,15 @@ def forecast(settings: Settings, machine: Machine, known: Known, root: Path) -> 
         plan.inputs.append(Input("", name, value, "configuration" if shape else "left out"))
     graded = min(known.rows, settings.grade.max_problems or known.rows)
     plan.inputs.append(Input("", "problems graded", f"{graded:,}", known.rows_from))
-    _add_base(plan, settings, policy)
-    _add_grade(plan, settings, graded, grader or policy, known)
-    for name, stage in settings.rl.stages.items():
-        _add_training(plan, name, stage, policy, known)
-    _add_evaluation(plan, settings, policy, known)
+    if policy:
+        _add_base(plan, settings, policy)
+    if shape := grader or policy:
+        count = graded * settings.grade.rollouts
+        _add_sampling(plan, "grade", (count, count, count), shape, settings.grade.sampling, known)
+    if policy:
+        for name, stage in settings.rl.stages.items():
+            _add_training(plan, name, stage, policy, known)
+        _add_evaluation(plan, settings, policy, known)
     for one in plan.stages:
         if one.name in known.took:
             plan.inputs.append(Input(one.name, "the last run here took", known.took[one.name], "measured"))
@@ -205,40 +213,80 @@ def forecast(settings: Settings, machine: Machine, known: Known, root: Path) -> 
 
 
 def _say_size(parameters: int) -> str:
-    return (
-        f"{parameters / 1e9:.3g} billion parameters"
-        if parameters >= 1e9
-        else f"{parameters / 1e6:.3g} million parameters"
-    )
+    unit, name = (1e9, "billion") if parameters >= 1e9 else (1e6, "million")
+    return f"{parameters / unit:.3g} {name} parameters"
 
 
-def _mean(plan: Forecast, stage: str, limit: int, known: Known) -> Callable[[Scenario], float]:
-    """A response's mean tokens by scenario, and a note of where it is from."""
-    if stage in known.response:
-        measured = known.response[stage]
-        plan.inputs.append(Input(stage, "mean response", f"{measured:,.0f} tokens", "measured"))
-        return lambda scenario: min(limit, measured * {LOW: 0.9, MIDDLE: 1.0, HIGH: 1.1}[scenario])
-    shown = f"{MIDDLE.share * limit:,.0f} tokens ({LOW.share * limit:,.0f} to {HIGH.share * limit:,.0f} of {limit:,})"
-    plan.inputs.append(Input(stage, "mean response", shown, "assumed"))
-    return lambda scenario: scenario.share * limit
+def expect_lengths(limit: int, measured: float | None) -> Range:
+    """A response's mean tokens: as measured, give or take a tenth, else as a share of the limit that the scenarios assume."""
+    if measured:
+        return min(limit, 0.9 * measured), min(limit, measured), min(limit, 1.1 * measured)
+    return LOW.share * limit, MIDDLE.share * limit, HIGH.share * limit
 
 
-def seconds_to_sample(machine: Machine, shape: Shape, load: Load, *, split: int, memory: float) -> float:
+def _note_lengths(plan: Forecast, stage: str, limit: int, known: Known) -> Range:
+    measured = known.response.get(stage)
+    low, middle, high = lengths = expect_lengths(limit, measured)
+    shown = f"{measured or middle:,.0f} tokens" + ("" if measured else f" ({low:,.0f} to {high:,.0f} of {limit:,})")
+    plan.inputs.append(Input(stage, "mean response", shown, "measured" if measured else "assumed"))
+    return lengths
+
+
+def start_seconds(machine: Machine, kind: str) -> float:
+    """Seconds before a stage of a kind of `START_S` does its work."""
+    return GPU_START_S if machine.gpu else START_S[kind]
+
+
+def _make_load(machine: Machine, responses: float, length: float, limit: int) -> Load:
+    return Load(responses, PROMPT_TOKENS if machine.gpu else 0, length, limit)
+
+
+def _seconds_to_sample(machine: Machine, shape: Shape, load: Load, *, split: int, memory: float) -> float:
     """Seconds to sample a load: on GPUs with engines that are split over `split` of them and take a share `memory` of each, or on a CPU."""
     if machine.gpu is None:
         return load.tokens / sampling_speed(shape.parameters, machine.cores)
     return sampling_seconds(load, shape, machine.gpu, machine.gpus, split=split, memory=memory)
 
 
-def _hours(seconds: Callable[[Scenario], float], start: float) -> tuple[float, float, float]:
-    low, middle, high = ((seconds(scenario) + start) / 3600 for scenario in (LOW, MIDDLE, HIGH))
+def sampling_hours(
+    machine: Machine,
+    shape: Shape,
+    responses: Range,
+    lengths: Range,
+    *,
+    limit: int,
+    start: float,
+    models: int = 1,
+    split: int = 1,
+    memory: float = 0.85,
+) -> Range:
+    """Hours that one engine takes, as grading and evaluation have it.
+
+    Args:
+        machine: what it runs on; of its GPUs the engine takes those that it is split over.
+        shape: the models'.
+        responses: of all models together.
+        lengths: mean tokens of a response.
+        limit: on a response's tokens.
+        start: seconds before it samples.
+        models: sampled one after another.
+        split: GPUs of the engine (tensor parallel).
+        memory: share of a GPU's memory for the engine.
+    """
+    engine = replace(machine, gpus=min(machine.gpus, split))
+
+    def hours(count: float, length: float) -> float:
+        load = _make_load(machine, count / models, length, limit)
+        return (start + models * _seconds_to_sample(engine, shape, load, split=split, memory=memory)) / 3600
+
+    low, middle, high = map(hours, responses, lengths)
     return low, middle, high
 
 
-def _add_base(plan: Forecast, settings: Settings, shape: Shape | None) -> None:
+def _add_base(plan: Forecast, settings: Settings, shape: Shape) -> None:
     """The policy's own training before RL, if it has any."""
     warm = settings.base.warm_start
-    if shape is None or not (settings.base.pretrain or warm):
+    if not (settings.base.pretrain or warm):
         return
     tokens = warm.steps * warm.batch_size * SOLUTION_TOKENS if warm else 0
     flops = 6 * shape.matrix_parameters * tokens
@@ -248,156 +296,90 @@ def _add_base(plan: Forecast, settings: Settings, shape: Shape | None) -> None:
         seconds = flops / (plan.machine.gpu.tflops * 1e12 * MIDDLE.mfu) + GPU_START_S
     else:
         seconds = tokens / training_speed(shape.parameters, plan.machine.cores) + START_S["base"]
-    plan.stages.append(
-        StageForecast("base", 0, 0.0, flops / 1e15, None, (0.7 * seconds / 3600, seconds / 3600, 1.6 * seconds / 3600))
-    )
-
-
-def _add_grade(plan: Forecast, settings: Settings, graded: int, shape: Shape | None, known: Known) -> None:
-    if shape is None:
-        return
-    sampling, count = settings.grade.sampling, graded * settings.grade.rollouts
-    mean = _mean(plan, "grade", sampling.max_tokens, known)
-
-    def seconds(scenario: Scenario) -> float:
-        load = Load(count, PROMPT_TOKENS if plan.machine.gpu else 0, mean(scenario), sampling.max_tokens)
-        return seconds_to_sample(
-            one_engine(plan.machine, sampling.tensor_parallel),
-            shape,
-            load,
-            split=sampling.tensor_parallel,
-            memory=sampling.memory,
-        )
-
-    _add_sampling(plan, "grade", count, shape, mean(MIDDLE), _hours(seconds, _start(plan, "grade")), sampling)
+    hours = 0.7 * seconds / 3600, seconds / 3600, 1.6 * seconds / 3600
+    plan.stages.append(StageForecast("base", 0, 0.0, flops / 1e15, None, hours))
 
 
 def _add_sampling(
-    plan: Forecast,
-    name: str,
-    count: int,
-    shape: Shape,
-    mean: float,
-    hours: tuple[float, float, float],
-    sampling: Sampling,
+    plan: Forecast, name: str, responses: Range, shape: Shape, sampling: Sampling, known: Known, *, models: int = 1
 ) -> None:
+    """A stage that samples with an engine of its own."""
+    gpu, limit, split = plan.machine.gpu, sampling.max_tokens, sampling.tensor_parallel
+    lengths = _note_lengths(plan, name, limit, known)
+    start = start_seconds(plan.machine, name) * (models if gpu else 1)
+    hours = sampling_hours(
+        plan.machine, shape, responses, lengths, limit=limit, start=start, models=models, split=split, memory=sampling.memory
+    )  # fmt: skip
     memory = None
-    if plan.machine.gpu:
-        memory = max(
-            sampling.memory * plan.machine.gpu.memory_gb,
-            sum(sampling_parts(shape, split=sampling.tensor_parallel, length=sampling.max_model_len).values()),
-        )
-        if short := find_sampling_shortage(name, sampling, shape, plan.machine.gpu):
+    if gpu:
+        least = sum(sampling_parts(shape, split=split, length=sampling.max_model_len).values())
+        memory = max(sampling.memory * gpu.memory_gb, least)
+        if short := find_sampling_shortage(name, sampling, shape, gpu):
             plan.shortages.append(Shortage(name, *short))
-    flops = 2 * shape.matrix_parameters * count * (mean + (PROMPT_TOKENS if plan.machine.gpu else 0))
-    plan.stages.append(StageForecast(name, count, count * mean, flops / 1e15, memory, hours))
+    load = _make_load(plan.machine, responses[1], lengths[1], limit)
+    flops = 2 * shape.matrix_parameters * load.responses * (load.prompt + load.mean)
+    plan.stages.append(StageForecast(name, round(load.responses), load.tokens, flops / 1e15, memory, hours))
 
 
-def one_engine(machine: Machine, split: int) -> Machine:
-    """The part of a machine that grading and evaluation use: one engine, on as many GPUs as it is split over."""
-    return Machine(machine.gpu, min(machine.gpus, split), machine.cores) if machine.gpu else machine
-
-
-def _start(plan: Forecast, stage: str) -> float:
-    return GPU_START_S if plan.machine.gpu else START_S[stage]
-
-
-def _add_training(plan: Forecast, name: str, stage: RlStage, shape: Shape | None, known: Known) -> None:
-    if shape is None:
-        return
-    rollout, machine = stage.rollout, plan.machine
-    count = stage.data.batch_size * rollout.group_size
-    mean = _mean(plan, name, rollout.max_response_tokens, known)
-    updates = stage.optimizer.epochs * max(1, stage.data.batch_size // stage.optimizer.mini_batch_size)
+def _note_batches(plan: Forecast, name: str, rollout: Rollout, known: Known) -> Range:
+    """Batches that are sampled per iteration, which dynamic sampling repeats until enough groups are mixed."""
+    if not rollout.dynamic_sampling:
+        return 1.0, 1.0, 1.0
     used = known.groups_used.get(name)
-    if rollout.dynamic_sampling:
-        shown = (
-            f"{1 / used:.2g} per iteration"
-            if used
-            else f"{MIDDLE.batches:g} per iteration ({LOW.batches:g} to {HIGH.batches:g})"
-        )
-        plan.inputs.append(Input(name, "batches of rollouts", shown, "measured" if used else "assumed"))
+    low, middle, high = LOW.batches, MIDDLE.batches, HIGH.batches
+    shown = f"{1 / used:.2g} per iteration" if used else f"{middle:g} per iteration ({low:g} to {high:g})"
+    plan.inputs.append(Input(name, "batches of rollouts", shown, "measured" if used else "assumed"))
+    if used:
+        return 1 / used, 1 / used, 1 / used
+    most = rollout.max_generation_batches or high
+    return min(low, most), min(middle, most), min(high, most)
 
-    def batches(scenario: Scenario) -> float:
-        if not rollout.dynamic_sampling:
-            return 1.0
-        return 1 / used if used else min(scenario.batches, rollout.max_generation_batches or scenario.batches)
 
-    def seconds(scenario: Scenario) -> float:
-        load = Load(count, PROMPT_TOKENS if machine.gpu else 0, mean(scenario), rollout.max_response_tokens)
-        split, memory = stage.resources.tensor_parallel, stage.resources.rollout_memory
+def _add_training(plan: Forecast, name: str, stage: RlStage, shape: Shape, known: Known) -> None:
+    rollout, machine, resources, passes = stage.rollout, plan.machine, stage.resources, stage.optimizer.epochs
+    count, limit = stage.data.batch_size * rollout.group_size, rollout.max_response_tokens
+    lengths = _note_lengths(plan, name, limit, known)
+    batches = _note_batches(plan, name, rollout, known)
+    updates = passes * max(1, stage.data.batch_size // stage.optimizer.mini_batch_size)
+    split, share = resources.tensor_parallel, resources.rollout_memory
+
+    def hours(scenario: Scenario, length: float, batches: float) -> float:
+        load = _make_load(machine, count, length, limit)
+        sampled = batches * _seconds_to_sample(machine, shape, load, split=split, memory=share)
         if machine.gpu is None:
             prompt = 40 if shape.parameters < 1e7 else 90
-            trained = (
-                stage.optimizer.epochs
-                * count
-                * (mean(scenario) + prompt)
-                / training_speed(shape.parameters, machine.cores)
-            )
-            iteration = batches(scenario) * seconds_to_sample(machine, shape, load, split=1, memory=1) + trained
+            trained = passes * count * (length + prompt) / training_speed(shape.parameters, machine.cores)
         else:
-            logged, updated = training_seconds(
-                load, shape, machine.gpu, machine.gpus, passes=stage.optimizer.epochs, steps=updates, mfu=scenario.mfu
-            )
-            iteration = (
-                batches(scenario) * seconds_to_sample(machine, shape, load, split=split, memory=memory)
-                + logged
-                + updated
-                + WEIGHTS_S
-            )
-        return stage.steps * iteration
+            gpu, gpus, mfu = machine.gpu, machine.gpus, scenario.mfu
+            trained = sum(training_seconds(load, shape, gpu, gpus, passes=passes, steps=updates, mfu=mfu)) + WEIGHTS_S
+        return (stage.steps * (sampled + trained) + start_seconds(machine, "rl")) / 3600
 
-    load = Load(count, PROMPT_TOKENS if machine.gpu else 0, mean(MIDDLE), rollout.max_response_tokens)
-    sampled = stage.steps * batches(MIDDLE) * count
-    trained = (
-        stage.optimizer.epochs * shape.training_flops(load.responses * (load.prompt + load.mean), load.squares) * 4 / 3
-    )
-    flops = stage.steps * (trained + batches(MIDDLE) * 2 * shape.matrix_parameters * load.tokens)
+    load = _make_load(machine, count, lengths[1], limit)
+    trained = passes * shape.training_flops(load.responses * (load.prompt + load.mean), load.squares) * 4 / 3
+    flops = stage.steps * (trained + batches[1] * 2 * shape.matrix_parameters * load.tokens)
     memory = None
     if machine.gpu:
         memory = sum(training_parts(stage, shape, machine.gpus).values())
         if short := find_training_shortage(stage, shape, machine.gpu, machine.gpus):
             plan.shortages.append(Shortage(name, *short))
+    sampled = stage.steps * batches[1] * count
+    low, middle, high = map(hours, (LOW, MIDDLE, HIGH), lengths, batches)
     plan.stages.append(
-        StageForecast(
-            name, round(sampled), sampled * mean(MIDDLE), flops / 1e15, memory, _hours(seconds, _start(plan, "rl"))
-        )
+        StageForecast(name, round(sampled), sampled * lengths[1], flops / 1e15, memory, (low, middle, high))
     )
 
 
-def _add_evaluation(plan: Forecast, settings: Settings, shape: Shape | None, known: Known) -> None:
-    if shape is None:
-        return
-    items = count_items(settings)
-    models = len(settings.evaluate.models) or 1 + len(settings.rl.stages)
-    asked, sampling = settings.evaluate, settings.evaluate.sampling
-    mean = _mean(plan, "evaluate", sampling.max_tokens, known)
+def _add_evaluation(plan: Forecast, settings: Settings, shape: Shape, known: Known) -> None:
+    items, asked = count_items(settings), settings.evaluate
+    models = len(asked.models) or 1 + len(settings.rl.stages)
+    first = models * items * (asked.samples + asked.greedy)
+    # The rounds after the first are of the two models that decide.
     more = 2 * items * (asked.at_most - asked.samples) if asked.until == "verdict" else 0
+    responses = first, first + more // 2, first + more
+    _add_sampling(plan, "evaluate", responses, shape, asked.sampling, known, models=models)
     if more:
         shown = f"half of those between {asked.samples} and {asked.at_most} (none to all)"
         plan.inputs.append(Input("evaluate", "samples until a verdict", shown, "assumed"))
-
-    def count(scenario: Scenario) -> int:
-        """The first round of all models, and further ones of the two that decide."""
-        rounds = {LOW: 0, MIDDLE: more // 2, HIGH: more}[scenario]
-        return models * items * (asked.samples + asked.greedy) + rounds
-
-    def seconds(scenario: Scenario) -> float:
-        load = Load(
-            count(scenario) / models, PROMPT_TOKENS if plan.machine.gpu else 0, mean(scenario), sampling.max_tokens
-        )
-        machine = one_engine(plan.machine, sampling.tensor_parallel)
-        return models * seconds_to_sample(machine, shape, load, split=sampling.tensor_parallel, memory=sampling.memory)
-
-    _add_sampling(
-        plan,
-        "evaluate",
-        count(MIDDLE),
-        shape,
-        mean(MIDDLE),
-        _hours(seconds, _start(plan, "evaluate") * (models if plan.machine.gpu else 1)),
-        sampling,
-    )
 
 
 def count_items(settings: Settings) -> int:

@@ -7,6 +7,7 @@ import subprocess
 from dataclasses import dataclass
 
 from compass.errors import UserError, did_you_mean
+from compass.machine import cores
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,15 @@ def find_gpus() -> tuple[Gpu, int] | None:
     if known is None:
         return None
     return Gpu(known.name, int(lines[0][2]) * 1.048576 / 1000, known.tflops, known.bandwidth), len(lines)
+
+
+def find_machine(gpus: str | None = None) -> Machine:
+    """The machine of a forecast: GPUs that are given as of `parse_gpus`, else those of this machine, else its CPU.
+
+    Raises:
+        UserError: as `parse_gpus`.
+    """
+    return Machine(*((parse_gpus(gpus) if gpus else find_gpus()) or (None, 0)), cores())
 
 
 def sampling_speed(parameters: float, cores: int) -> float:

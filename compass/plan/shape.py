@@ -107,6 +107,24 @@ _VOCABULARY = 750
 """Tokens of the policy that is pre-trained here, about."""
 
 
+def find_model_folder(model: str, root: Path) -> Path | None:
+    """The folder of a model where it can be read now; None for a file, a hub id, or a variable that is not set."""
+    try:
+        path = root / Path(fill_in(model, os.environ)).expanduser()
+    except ModelError:
+        return None
+    return path if path.is_dir() else None
+
+
+def read_config(model: str, root: Path) -> dict[str, Any]:
+    """A model's `config.json`, empty where it is not known yet or cannot be read."""
+    folder = find_model_folder(model, root)
+    try:
+        return json.loads((folder / "config.json").read_text(encoding="utf-8")) if folder else {}
+    except (OSError, ValueError):
+        return {}
+
+
 def find_shape(name: str, root: Path) -> Shape | None:
     """The shape of a model by its folder, its hub id, or the name of its `.gguf` file; None where none of them says it."""
     try:
@@ -115,12 +133,12 @@ def find_shape(name: str, root: Path) -> Shape | None:
         return None
     if filled in PUBLISHED:
         return PUBLISHED[filled]
-    path = root / Path(filled).expanduser()
-    if path.suffix == ".gguf":
-        return next((shape for hub, shape in PUBLISHED.items() if path.name.startswith(hub.partition("/")[2])), None)
+    if filled.endswith(".gguf"):
+        file = Path(filled).name
+        return next((shape for hub, shape in PUBLISHED.items() if file.startswith(hub.partition("/")[2])), None)
     try:
-        return shape_of(json.loads((path / "config.json").read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError):
+        return shape_of(read_config(name, root))
+    except KeyError:
         return None
 
 

@@ -24,12 +24,18 @@ def git_state(folder: str | Path = ".", *, without: Sequence[str] = ()) -> dict[
         without: tracked paths whose changes do not count, relative to the folder.
     """
 
-    def git(*words: str) -> str:
-        return subprocess.run(["git", "-C", folder, *words], check=True, capture_output=True, text=True).stdout.strip()
-
-    try:
-        paths = ["--", ".", *(f":(exclude){path}" for path in without)] if without else []
-        dirty = bool(git("status", "--porcelain", "--untracked-files=no", *paths))
-        return {"commit": git("rev-parse", "HEAD"), "dirty": str(dirty).lower()}
-    except (FileNotFoundError, subprocess.CalledProcessError):
+    paths = ["--", ".", *(f":(exclude){path}" for path in without)] if without else []
+    changed = ask_git(folder, "status", "--porcelain", "--untracked-files=no", *paths)
+    commit = ask_git(folder, "rev-parse", "HEAD")
+    if changed is None or commit is None:
         return {}
+    return {"commit": commit, "dirty": str(bool(changed)).lower()}
+
+
+def ask_git(folder: str | Path, *words: str) -> str | None:
+    """What git prints for a command, stripped; None where it refuses or is not installed."""
+    try:
+        asked = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True)
+    except FileNotFoundError:
+        return None
+    return asked.stdout.strip() if asked.returncode == 0 else None

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from compass.runs.values import flatten
+from compass.runs.values import compare, flatten
 from compass.settings import Settings, SettingsError, load_settings
 
 SHOWN = 2
@@ -110,11 +110,12 @@ def list_changed(root: Path, settings: Settings) -> list[str]:
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
     """The settings in which two complete parameter sets differ, as `changed_settings` orders them."""
     first, second = flatten(before), flatten(after)
-    names = list(dict.fromkeys([*second, *first]))
-    changed = [name for name in names if first.get(name, ABSENT) != second.get(name, ABSENT)]
-    own = [name for name in changed if not (_inherited(name, first, second) or _left_empty(name, first, second))]
-    own.sort(key=lambda name: (name != "seed", name.startswith("report.")))
-    return [Change(name, first.get(name, ABSENT), second.get(name, ABSENT)) for name in own]
+    changed = [Change(name, *values) for name, values in compare(first, second, ABSENT).items()]
+    # A setting that one side alone has, and has empty, says nothing.
+    own = [
+        one for one in changed if not _inherited(one.name, first, second) and {one.before, one.after} != {"", ABSENT}
+    ]
+    return sorted(own, key=lambda one: (one.name != "seed", one.name.startswith("report.")))
 
 
 def _inherited(name: str, first: Mapping[str, str], second: Mapping[str, str]) -> bool:
@@ -124,11 +125,6 @@ def _inherited(name: str, first: Mapping[str, str], second: Mapping[str, str]) -
         return False
     shared = ".".join(["rl", *parts[3:]])
     return all(side[name] == side.get(shared) for side in (first, second) if name in side)
-
-
-def _left_empty(name: str, first: Mapping[str, str], second: Mapping[str, str]) -> bool:
-    """Whether a setting stands on one side alone, and is empty there: it says nothing."""
-    return {first.get(name, ABSENT), second.get(name, ABSENT)} == {"", ABSENT}
 
 
 def _short(text: str) -> str:

@@ -52,7 +52,6 @@ def timed(stage: str, root: Path = Path()) -> Iterator[None]:
         "machine": found,
         "packages": list_packages(),
     }
-    (root / FOLDER).mkdir(parents=True, exist_ok=True)
     write_json(root / FOLDER / f"{stage}.json", facts)
 
 

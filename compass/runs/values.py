@@ -21,6 +21,12 @@ def flatten(values: Mapping[str, Any]) -> dict[str, str]:
     return {name: scrub(_text(value)) for name, value in _leaves(values) if name and not _SECRET_NAME.search(name)}
 
 
+def compare(before: Mapping[str, str], after: Mapping[str, str], absent: str) -> dict[str, tuple[str, str]]:
+    """The names in which two results of `flatten` differ, each with both values; `absent` stands for one that a side lacks."""
+    both = {name: (before.get(name, absent), after.get(name, absent)) for name in dict.fromkeys([*after, *before])}
+    return {name: (old, new) for name, (old, new) in both.items() if old != new}
+
+
 def scrub(text: str) -> str:
     """Text without credentials: user names in URLs, keys of known shape, values of secret environment variables."""
     for name, value in os.environ.items():

@@ -19,7 +19,7 @@ import psutil
 
 from compass.errors import UserError
 from compass.locks import read_turn, take_lock
-from compass.processes import is_alive
+from compass.processes import is_alive, wait_until_ended
 from compass.services.servers import DEFAULT_PORTS, HOST, MARK, NAME, Server, ask, environment, list_servers
 from compass.services.state import FOLDER, Service, read_recorded_services, read_services, write_services
 from compass.tracking.mlflow_client import lock_store
@@ -168,12 +168,12 @@ def end_processes(root: Path, names: Collection[str] | None = None) -> None:
     for process in asked:
         with contextlib.suppress(psutil.NoSuchProcess):
             process.terminate()
-    _wait_until(lambda: not any(map(is_alive, asked)), STOP_S)
+    wait_until_ended(asked, STOP_S)
     left = [*filter(is_alive, asked), *find_processes(root, names)]
     for process in left:
         with contextlib.suppress(psutil.NoSuchProcess):
             process.kill()
-    _wait_until(lambda: not any(map(is_alive, left)), KILL_S)
+    wait_until_ended(left, KILL_S)
 
 
 def check_ports(ports: Mapping[str, int]) -> None:

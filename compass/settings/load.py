@@ -99,8 +99,17 @@ def read_values(path: Path, sections: Iterable[str] = tuple(Settings.model_field
     Raises:
         SettingsError: the file is missing, is not YAML, or holds no sections.
     """
+    return parse_values(read_text(path), path, sections)
+
+
+def read_text(path: Path) -> str:
+    """The text of a parameter file.
+
+    Raises:
+        SettingsError: the file is missing, or no text.
+    """
     try:
-        return parse_values(path.read_text(encoding="utf-8"), path, sections)
+        return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise SettingsError(f"{path}: no such file; `compass profile use NAME` writes one") from None
     except OSError as error:

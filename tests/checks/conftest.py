@@ -12,6 +12,14 @@ from tests.conftest import changed_profile
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No variable names data, a model or a cluster, and no GPU is seen."""
+    for name in ("COMPASS_DATA", "COMPASS_MODEL", "HF_HUB_OFFLINE", "RAY_ADDRESS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")
+
+
 @pytest.fixture
 def repository(tmp_path: Path) -> Callable[..., Path]:
     """`repository({"rl.data.batch_size": 8})`: a folder with dvc.yaml, 50 problems, 8 benchmark items, and a parameter file

@@ -20,13 +20,6 @@ ROOT = Path(__file__).resolve().parents[2]
 Repository = Callable[..., Path]
 
 
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("COMPASS_DATA", "COMPASS_MODEL", "HF_HUB_OFFLINE", "RAY_ADDRESS"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")
-
-
 def only(root: Path) -> Finding:
     (problem,) = find_problems(root)
     return problem

@@ -13,7 +13,9 @@ import psutil
 import pytest
 import yaml
 
-from compass.checks.doctor import Place, check_cache
+from compass.checks.doctor import Place, check_cache, examine
+from compass.checks.finding import Finding
+from compass.errors import UserError
 from compass.services.servers import MARK
 from compass.services.state import Service, write_services
 from tests.conftest import copy_of_the_repository, digests
@@ -200,3 +202,23 @@ def test_results_that_lie_here_are_put_back_into_the_cache_first(tmp_path: Path)
     (tmp_path / "data/grade").write_text("kept")
     [found] = check_cache(Place(tmp_path))
     assert found.remedy.startswith("`dvc commit -f grade` takes what is still in this folder; ")
+
+
+def check_well(place: Place) -> Iterator[Finding]:
+    yield Finding("well", "it is", level="ok")
+
+
+def check_broken_itself(place: Place) -> Iterator[Finding]:
+    raise RuntimeError("no such thing")
+
+
+def check_a_file(place: Place) -> Iterator[Finding]:
+    raise UserError("it cannot be read", "repair it")
+
+
+def test_a_check_that_fails_does_not_hide_what_the_others_find(tmp_path: Path) -> None:
+    assert list(examine(Place(tmp_path), [check_broken_itself, check_a_file, check_well])) == [
+        Finding("broken itself", "could not be checked: RuntimeError: no such thing", level="warning"),
+        Finding("a file", "it cannot be read", "repair it"),
+        Finding("well", "it is", level="ok"),
+    ]

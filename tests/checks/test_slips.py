@@ -68,11 +68,8 @@ OUTPUTS = ("data/collect/kept.parquet", "data/grade/kept.parquet", "models/base/
 
 
 @pytest.fixture
-def finished(repository: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
+def finished(repository: Callable[..., Path]) -> Callable[..., Path]:
     """`finished({"seed": 1})`: a repository in which the stages have run, whose settings were changed since."""
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")
-    for name in ("COMPASS_DATA", "COMPASS_MODEL", "HF_HUB_OFFLINE", "RAY_ADDRESS"):
-        monkeypatch.delenv(name, raising=False)
 
     def make(values: dict[str, Any] | None = None) -> Path:
         root = repository(values)

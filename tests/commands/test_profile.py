@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from compass.cli import main
-from compass.commands.profile import differences
+from flows.overrides import compare_files
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -73,7 +73,7 @@ def test_diff_compares_sources_by_their_names(repository: Path) -> None:
     one, two = ({"name": name, "path": f"{name}.csv", "adapter": "math"} for name in ("one", "two"))
     (repository / "a.yaml").write_text(json.dumps({"collect": {"sources": [one, two]}}))
     (repository / "b.yaml").write_text(json.dumps({"collect": {"sources": [two | {"path": "new.csv"}, one]}}))
-    assert differences(Path("a.yaml"), Path("b.yaml")) == [
+    assert compare_files(Path("a.yaml"), Path("b.yaml")) == [
         ("collect.sources", "one,two", "two,one"),  # of two duplicates the row of the earlier source stays
         ("collect.sources.two.path", "two.csv", "new.csv"),
     ]

@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from compass.settings import Settings, load_settings
-from flows.forms import build_stage_form, collect_overrides, prefix
+from flows.forms import build_form, collect_overrides, prefix
 
 
 @pytest.fixture(scope="module")
@@ -13,7 +13,7 @@ def settings() -> Settings:
 
 
 def test_a_form_has_every_setting_that_can_be_drawn(settings: Settings) -> None:
-    schema = build_stage_form("denoise", settings).model_json_schema()
+    schema = build_form(settings.stage("denoise"), "denoise").model_json_schema()
     threshold = schema["properties"]["contamination_coverage"]
     assert threshold == {
         "default": 0.5,
@@ -25,18 +25,18 @@ def test_a_form_has_every_setting_that_can_be_drawn(settings: Settings) -> None:
         "type": "number",
     }
     assert schema["properties"]["strictness"]["enum"] == ["possible", "likely", "sure"]
-    assert "sources" not in build_stage_form("collect", settings).model_fields
+    assert "sources" not in build_form(settings.stage("collect"), "collect").model_fields
 
 
 @pytest.mark.parametrize("stage", load_settings("profiles/tiny.yaml").stages)
 def test_an_untouched_form_overrides_nothing(settings: Settings, stage: str) -> None:
-    form = build_stage_form(stage, settings)
+    form = build_form(settings.stage(stage), stage)
     shown = form().model_dump(mode="json")
     assert collect_overrides(form.model_validate(shown), shown, prefix(stage, settings)) == {}
 
 
 def test_what_is_changed_is_named_as_in_the_parameter_file(settings: Settings) -> None:
-    form = build_stage_form("rl-2", settings)
+    form = build_form(settings.stage("rl-2"), "rl-2")
     shown = form().model_dump(mode="json")
     changed = {**shown, "steps": 7, "loss": {**shown["loss"], "clip_high": 0.3}}
     assert collect_overrides(form.model_validate(changed), shown, prefix("rl-2", settings)) == {
@@ -47,7 +47,7 @@ def test_what_is_changed_is_named_as_in_the_parameter_file(settings: Settings) -
 
 
 def test_a_form_opened_before_a_change_does_not_take_it_back(settings: Settings) -> None:
-    form = build_stage_form("denoise", settings)
+    form = build_form(settings.stage("denoise"), "denoise")
     shown_then = {**form().model_dump(mode="json"), "min_problem_chars": 10}  # now it is 15
     returned = form.model_validate({**shown_then, "max_problem_chars": 900})
     assert collect_overrides(returned, shown_then, "denoise") == {"denoise.max_problem_chars": 900}
@@ -56,4 +56,4 @@ def test_a_form_opened_before_a_change_does_not_take_it_back(settings: Settings)
 @pytest.mark.parametrize("wrong", [{"min_problem_chars": 0}, {"strictness": "never"}, {"nonsense": 1}])
 def test_what_no_setting_allows_is_refused(settings: Settings, wrong: dict) -> None:
     with pytest.raises(ValidationError):
-        build_stage_form("denoise", settings).model_validate(wrong)
+        build_form(settings.stage("denoise"), "denoise").model_validate(wrong)

@@ -9,13 +9,12 @@ import pytest
 
 from compass.services.lifetime import end_processes, start, stop
 from compass.services.state import read_services
-from tests.services.conftest import free_ports
+from tests.services.conftest import ENDED, free_ports, wait_for
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 DOWN_S = 30
-ENDED = ("COMPLETED", "FAILED", "CRASHED", "CANCELLED")
 
 
 def quiet(line: str) -> None:
@@ -33,15 +32,6 @@ def ask(api: str, path: str, **body: Any) -> Any:
         return answered if answered.is_success else None
 
     return wait_for(answer, 90).json()
-
-
-def wait_for(what: Any, seconds: float) -> Any:
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if found := what():
-            return found
-        time.sleep(0.5)
-    raise TimeoutError(f"nothing came within {seconds:g} s")
 
 
 def test_a_flow_goes_on_and_ends_right_while_its_server_is_down(

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,14 +21,12 @@ import yaml
 
 from compass.rl.trainer_watch import ENGINE
 from tests.conftest import copy_of_the_repository
-from tests.services.conftest import free_ports
+from tests.services.conftest import ENDED, free_ports, wait_for
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 pytestmark = pytest.mark.pages
-
-ENDED = ("COMPLETED", "FAILED", "CRASHED", "CANCELLED")
 
 PAGE_S = 120
 """Seconds for a page to show what it is looked at for: Prefect's takes 30 where other work keeps the cores busy."""
@@ -152,15 +150,6 @@ class Pages:
                 continue
             if str(self.root).encode() in environment or any(str(self.root) in word for word in words):
                 yield process
-
-
-def wait_for(what: Callable[[], Any], seconds: float) -> Any:
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if found := what():
-            return found
-        time.sleep(0.2)
-    raise TimeoutError(f"nothing came within {seconds:g} s")
 
 
 @pytest.fixture

@@ -186,7 +186,7 @@ def check_kept(found: list) -> None:
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"profile": "tinny"}, "there is no profile 'tinny'; profiles: debug, paper"),
+        ({"profile": "tinny"}, "there is no profile 'tinny' (profiles/tinny.yaml); profiles: debug, paper"),
         (
             {"arms": {"a": {}, "b": {"rl.loss.kl_coeff": 0.1}}},
             "arm b: rl.loss.kl_coeff: unknown key",

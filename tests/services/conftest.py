@@ -3,8 +3,10 @@
 import itertools
 import random
 import textwrap
+import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -20,6 +22,20 @@ SERVER = textwrap.dedent("""
     print("listening on", port, flush=True)
     http.server.HTTPServer(("127.0.0.1", port), http.server.SimpleHTTPRequestHandler).serve_forever()
 """)
+
+
+ENDED = ("COMPLETED", "FAILED", "CRASHED", "CANCELLED")
+"""Prefect's types of states in which a run has ended."""
+
+
+def wait_for(what: Callable[[], Any], seconds: float) -> Any:
+    """What `what` returns, as soon as it is true."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if found := what():
+            return found
+        time.sleep(0.2)
+    raise TimeoutError(f"nothing came within {seconds:g} s")
 
 
 def tiny(name: str, *words: str, code: str = SERVER) -> Callable[[int], Server]:

@@ -8,9 +8,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
@@ -19,7 +18,7 @@ from compass.services.lifetime import end_processes, find_processes, is_free
 from compass.services.servers import ask, is_answering
 from compass.services.state import read_services
 from tests.conftest import copy_of_the_repository
-from tests.services.conftest import free_ports
+from tests.services.conftest import ENDED, free_ports, wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -93,14 +92,6 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
     shutil.rmtree(temporary)
 
 
-def wait_for(what: str, condition: Callable[[], Any]) -> Any:
-    deadline = time.monotonic() + LONGEST_S
-    while not (met := condition()):
-        assert time.monotonic() < deadline, f"waited in vain for {what}"
-        time.sleep(0.3)
-    return met
-
-
 def flow_run(api: str, deployment: str) -> str:
     """Ask Prefect for a run of a deployment, as its page does; the run's id."""
     known = {one["name"]: one["id"] for one in ask(f"{api}/deployments/filter", {}, 20)}
@@ -131,7 +122,7 @@ def test_up_a_stage_from_prefect_and_down_leave_the_machine_as_it_was(machine: M
     assert {"0-pipeline", "collect", "denoise", "evaluate"} <= stages
 
     stage = flow_run(api, "collect")
-    wait_for("collect", lambda: state(api, stage) in ("COMPLETED", "FAILED", "CRASHED"))
+    wait_for(lambda: state(api, stage) in ENDED, LONGEST_S)
     assert state(api, stage) == "COMPLETED"
     assert "collect:" in (machine.folder / "dvc.lock").read_text()
     os.kill(services["mlflow"]["pid"], signal.SIGKILL)  # its worker lives on and keeps the port
@@ -145,7 +136,7 @@ def test_up_a_stage_from_prefect_and_down_leave_the_machine_as_it_was(machine: M
     }
 
     run = flow_run(api, "0-pipeline")
-    wait_for("a stage of the pipeline", lambda: list(machine.folder.glob("work/progress/dedup.json")))
+    wait_for(lambda: list(machine.folder.glob("work/progress/dedup.json")), LONGEST_S)
     refused = machine.compass("down")
     assert refused.returncode == 1
     assert "in progress, started from Prefect" in refused.stderr
