@@ -44,8 +44,8 @@ def find_rollouts(data: Path, stage: str) -> list[Path]:
         newest = max(running, key=lambda path: path.stat().st_mtime).parent
         return [path for path in running if path.parent == newest]
     raise UserError(
-        f"no rollouts of {stage!r} in {data}; there are some of: {', '.join(sorted(outputs)) or 'none'}. `rl.record.rollouts_every` says "
-        "which iterations keep theirs"
+        f"no rollouts of {stage!r} in {data}; there are some of: {', '.join(sorted(outputs)) or 'none'}. A stage that trains has some after "
+        "its first iteration that keeps them (`rl.record.rollouts_every`)"
     )
 
 

@@ -41,6 +41,7 @@ from vllm.sampling_params import RequestOutputKind
 
 from compass.rl.estimators import GREEDY_BASELINE, REWARD
 from compass.rl.reproducible import BEFORE, response_seed
+from compass.rl.reward_function import RESPONSE_TOKENS
 from compass.verifier import warm
 
 LONGEST_REASON = 400
@@ -202,9 +203,11 @@ class ScoringWorker(AgentLoopWorkerTQ.__ray_actor_class__):
         """Give a response its reward, by verl's reward manager."""
         tokens = torch.tensor(output.response_ids, dtype=torch.int64)
         rows = {"responses": tokens[None], "attention_mask": torch.ones(1, len(output.prompt_ids) + len(tokens))}
+        stored = {name: prompt[name] for name in STORED}
+        stored["extra_info"] = {**prompt["extra_info"], RESPONSE_TOKENS: len(tokens)}
         data = DataProto(
             batch=TensorDict({name: row.to(torch.int64) for name, row in rows.items()}, batch_size=1),
-            non_tensor_batch={name: np.array([prompt[name]], dtype=object) for name in STORED},
+            non_tensor_batch={name: np.array([value], dtype=object) for name, value in stored.items()},
         )
         result = await self._rewards.run_single(data)
         output.reward_score = result["reward_score"]

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from compass.rl.reward_function import RewardError, compute_score, load_reward, reward_error
+from compass.rl.reward_function import RESPONSE_TOKENS, RewardError, compute_score, load_reward, reward_error
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -30,8 +30,17 @@ CANARIES = (
     (r"\boxed{__import__('os').getpid()}", "12", -1.0),
 )
 
-EXTRA_INFO = {"id": "canary", "level": 1, "index": 0, "question": "", "alternatives": [], "tolerance": ""}
-"""What comes with them: what comes with every problem (`compass.rl.dataset.ROWS`), so that a reward function may read all of it."""
+EXTRA_INFO = {
+    "id": "canary",
+    "level": 1,
+    "index": 0,
+    "question": "",
+    "alternatives": [],
+    "tolerance": "",
+    RESPONSE_TOKENS: 9,
+}
+"""What comes with them: what comes with every problem (`compass.rl.dataset.ROWS`), and a length in tokens, so that a reward function may read
+all of it."""
 
 
 _REMEDY = "pay a right answer more than a wrong one, or set `rl.guards.reward_canary.level: off` where that is meant"
@@ -115,7 +124,7 @@ def reward_canary(config: DictConfig, tokenizer: Any) -> str | None:
         arrays = {
             "data_source": np.array(["canary"], dtype=object),
             "reward_model": np.array([{"style": "rule", "ground_truth": gold}], dtype=object),
-            "extra_info": np.array([dict(EXTRA_INFO)], dtype=object),
+            "extra_info": np.array([{**EXTRA_INFO, RESPONSE_TOKENS: tokens.shape[1]}], dtype=object),
         }
         batch = {
             "prompts": prompt,

@@ -21,6 +21,9 @@ from compass.golds import gold_of
 from compass.named_function import load_function, source_file
 from compass.verifier import judge
 
+RESPONSE_TOKENS = "response_tokens"
+"""The key of `extra_info` that has a response's length in tokens, in training."""
+
 ARGUMENTS = ("data_source", "solution_str", "ground_truth", "extra_info")
 """By these names the function is called."""
 
@@ -51,7 +54,7 @@ def compute_score(
         solution_str: the whole response.
         ground_truth: the gold answer.
         extra_info: carries the problem's `id`, which travels on into the record of rewards, its text as `question`, from which
-            no formula may be copied, and the gold's `alternatives` and `tolerance`.
+            no formula may be copied, the gold's `alternatives` and `tolerance`, and in training the response's length in tokens.
         function: a reward function of the user's, which then decides `score` and may decide `acc`.
 
     Returns:

@@ -145,7 +145,7 @@ def test_rows_are_chosen_and_printed_as_json(rollouts: Any, words: list[str], co
     [
         (["--step", "3"], "rl-1", "iteration 3 has no rollouts here; kept are 1, 5"),
         (["--level", "9"], "rl-1", "none of 5 rollouts is like that"),
-        ([], "rl-9", "no rollouts of 'rl-9' in .*; there are some of: rl-1. `rl.record.rollouts_every`"),
+        ([], "rl-9", "no rollouts of 'rl-9' in .*; there are some of: rl-1. A stage that trains has some after"),
         ([], "grade", "no rollouts of 'grade'"),
     ],
 )

@@ -95,6 +95,7 @@ class Manager:
         tokens = data.batch["responses"].shape[1]
         assert data.batch["attention_mask"].shape == (1, 3 + tokens)
         assert data.non_tensor_batch["reward_model"][0] == PROBLEM["reward_model"]
+        assert data.non_tensor_batch["extra_info"][0] == {"id": "a1", "response_tokens": tokens}
         if tokens == self.fails:
             raise RecursionError("the verifier is in a loop" + "!" * 1000)
         return {"reward_score": float(tokens), "reward_extra_info": {"acc": tokens > 1}}

@@ -184,9 +184,11 @@ def test_a_guard_that_is_off_compares_nothing_and_leaves_the_other_checks(module
 
 
 def test_a_function_may_read_all_that_comes_with_a_problem(module: Any, tmp_path: Path) -> None:
-    """In training it has every field of verl's parquet, so the known answers have them too."""
-    assert set(EXTRA_INFO) == {field.name for field in ROWS.field("extra_info").type}
-    module("[extra_info[name] for name in ('question', 'tolerance')]; return float('boxed{12}' in solution_str)")
+    """In training it has every field of verl's parquet and a response's length, so the known answers have them too."""
+    assert set(EXTRA_INFO) == {field.name for field in ROWS.field("extra_info").type} | {"response_tokens"}
+    module(
+        "[extra_info[name] for name in ('question', 'tolerance', 'response_tokens')]; return float('boxed{12}' in solution_str)"
+    )
     assert find_reward_problems(settings("mine:reward"), tmp_path) == []
 
 
