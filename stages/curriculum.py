@@ -91,7 +91,7 @@ def _check_batches(settings: Settings, chosen: dict[str, Selection]) -> None:
 
 
 def _short(chosen: dict[str, Selection]) -> str:
-    """Which stages train on fewer problems than was asked for."""
+    """Which stages train on fewer problems than was asked for, and whether that leaves nothing of the order of levels."""
     short = [
         f"{name} has {len(one.ids):,} of {sum(one.wanted.values()):,} wanted problems, {one.missing:,} are missing"
         for name, one in chosen.items()
@@ -102,10 +102,11 @@ def _short(chosen: dict[str, Selection]) -> str:
 
 
 def _without_curriculum(chosen: dict[str, Selection]) -> list[str]:
-    """Where every stage asked for another mix and all train on the same problems: the order from easy to hard is lost."""
-    sets, asked = [set(one.ids) for one in chosen.values()], [one.wanted for one in chosen.values()]
-    if all(one == sets[0] for one in sets) and any(one != asked[0] for one in asked):
-        return [f"warning: {', '.join(chosen)} train on the same {len(sets[0]):,} problems, though their mixes differ"]
+    """Where the mixes of stages differ and all train on as many problems of each level: the order from easy to hard is lost."""
+    levels, asked = [one.taken for one in chosen.values()], [one.wanted for one in chosen.values()]
+    if all(one == levels[0] for one in levels) and any(one != asked[0] for one in asked):
+        had = ", ".join(f"{count:,} of level {level}" for level, count in levels[0].items())
+        return [f"warning: {', '.join(chosen)} train on the same levels ({had}), though their mixes differ"]
     return []
 
 

@@ -166,7 +166,13 @@ def sync() -> int:
     """
     from compass.tracking.mlflow_client import describe_failure, failures
     from compass.tracking.mlflow_send import send_waiting
+    from compass.tracking.outbox import count_unreadable
 
+    if lost := count_unreadable():
+        print(
+            f"{lost} in .compass/outbox cannot be read: left by a kill, or by an older version, which can send what it wrote",
+            file=sys.stderr,
+        )
     try:
         sent, stay = send_waiting()
     except failures() as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 POINTS = 400
@@ -154,8 +154,18 @@ class Section:
 
 
 def as_json(block: Block) -> dict[str, Any]:
-    """A block as a JSON object, with its `kind`, the name of its template."""
-    return asdict(block) | {"kind": block.kind}
+    """A block as a JSON object, with its `kind`, the name of its template, and so the blocks in it."""
+    return {one.name: _plain(getattr(block, one.name)) for one in fields(block)} | {"kind": block.kind}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Block):
+        return as_json(value)
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return value
 
 
 def response(

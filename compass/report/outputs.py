@@ -79,7 +79,7 @@ class Outputs:
         """All dropped rows, in the order of the stages."""
         tables = [LEDGER.empty_table(), *map(read_table, self.dropped.values())]
         # Columns that an earlier version did not write are null.
-        return pa.concat_tables(tables, promote_options="default").select(LEDGER.names)
+        return pa.concat_tables(tables, promote_options="permissive").select(LEDGER.names).cast(LEDGER)
 
     def counts(self) -> list[Counts]:
         """Rows of every stage, in the order of the stages."""

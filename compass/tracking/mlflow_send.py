@@ -76,12 +76,13 @@ def send_record(client: Any, record: Record, folder: str | Path = ".", sent: Sen
         _end(client, record, folder, sent)
 
 
-def send_waiting(folder: str | Path = ".", client: Any = None) -> tuple[int, int]:
+def send_waiting(folder: str | Path = ".", client: Any = None, *, but: str = "") -> tuple[int, int]:
     """Send the records of stages that run no more, oldest first.
 
     Args:
         folder: the repository.
         client: MLflow's; None connects where a record waits.
+        but: the id of a record that its own stage sends.
 
     Returns:
         How many were sent, and how many stay because they are of another server.
@@ -93,6 +94,8 @@ def send_waiting(folder: str | Path = ".", client: Any = None) -> tuple[int, int
     file = open_lock(outbox(folder) / "lock")
     try:
         for place, record in list_waiting(folder) if try_lock(file) else ():
+            if record.id == but:
+                continue
             if record.server != server_name(folder):
                 stay += 1
                 continue
@@ -190,6 +193,14 @@ def _mark_killed(client: Any, sent: Sent, replaced: str) -> None:
             client.set_terminated(one.info.run_id, "KILLED", one.info.end_time)
 
 
+def _read_settings(path: Path) -> dict[str, Any]:
+    """Every setting of a run; empty where a kill removed half of the record: it must not hold up the others."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+
+
 def _begin_parent(client: Any, record: Record, share: ParentShare, experiment: str, folder: str | Path) -> str:
     """The pipeline's run, with the runs that made the results of stages which DVC skipped; it runs from now on."""
     own = {PIPELINE: share.key, KIND: "pipeline"}
@@ -205,8 +216,7 @@ def _begin_parent(client: Any, record: Record, share: ParentShare, experiment: s
                 missing = {name: value for name, value in share.before.items() if name not in one.data.params}
                 _log_params(client, one.info.run_id, missing)
         ever = {name for one in others for name in one.data.params}
-        path = artifact_folder(record, "pipeline", folder) / "settings.json"
-        settings = flatten(json.loads(path.read_text(encoding="utf-8"))).items()
+        settings = flatten(_read_settings(artifact_folder(record, "pipeline", folder) / "settings.json")).items()
         _log_params(client, run, {name: value for name, value in settings if name in ever} | share.params)
     cached = {}
     for stage, digest in share.cached.items():

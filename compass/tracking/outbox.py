@@ -131,6 +131,11 @@ def read_record(place: Path) -> Record | None:
     return record
 
 
+def count_unreadable(folder: str | Path = ".") -> int:
+    """Folders of the outbox whose record is not whole, or is of a version that wrote it otherwise."""
+    return sum(read_record(place) is None for place in outbox(folder).glob("*/"))
+
+
 def list_waiting(folder: str | Path = ".") -> list[tuple[Path, Record]]:
     """The records of stages that have ended, oldest first."""
     found = [(place, read_record(place)) for place in sorted(outbox(folder).glob("*/"))]

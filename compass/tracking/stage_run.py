@@ -126,7 +126,7 @@ class StageRun:
             try:
                 if client is None:
                     client = connect(self.folder)
-                    send_waiting(self.folder, client)
+                    send_waiting(self.folder, client, but=self._record.id)
                 send_record(client, self._record, self.folder, self.sent)
                 if self.reason:
                     say(f"{scrub(tracking_uri(self.folder))} answers again; all records are sent")
@@ -227,7 +227,7 @@ def _begin(stage: str, settings: Any, folder: Path, *, required: bool) -> StageR
         record = begin_record(stage, settings, folder, server_name(folder))
     except OSError as error:
         raise TrackingError(
-            f"the record of runs cannot be written ({error}); set COMPASS_TRACKING=off to run without one"
+            f"the record of runs cannot be made or written ({error}); set COMPASS_TRACKING=off to run without one"
         ) from None
     tracked = StageRun(settings, folder, record)
     tracked.start(OPEN_S)

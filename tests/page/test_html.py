@@ -24,6 +24,7 @@ from compass.page.blocks import (
     Responses,
     Section,
     Table,
+    as_json,
     curve,
 )
 
@@ -163,3 +164,9 @@ def test_a_cell_may_lead_to_a_place_in_the_page_and_nowhere_else() -> None:
     assert f"<td><a href='#problem=&#39;a&#39;'>{HARMLESS}</a></td>" in drawn
     assert "<td>b</td>" in drawn
     assert "javascript" not in drawn
+
+
+def test_blocks_in_blocks_have_their_kind_as_json() -> None:
+    found = as_json(Fold("more", [Table(["run"], [[Link("a", "a.html")]]), "text"]))
+    table, text = found["parts"]
+    assert (found["kind"], table["kind"], table["rows"][0][0]["kind"], text) == ("fold", "table", "link", "text")

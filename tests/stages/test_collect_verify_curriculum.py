@@ -120,7 +120,7 @@ def test_curriculum_writes_stages_and_the_mix(settings, tmp_path):
     assert curriculum.run(enough, tmp_path / "grade/kept.parquet", tmp_path / "curriculum").note == ""
 
 
-def test_curriculum_says_when_every_stage_trains_on_the_same_problems(settings, tmp_path):
+def test_curriculum_says_when_every_stage_trains_on_the_same_levels(settings, tmp_path):
     graded(tmp_path, [str(n) for n in range(50)])
     mixes = {"rl-1": {"1": 0.6, "2": 0.4}, "rl-2": {"1": 0.4, "2": 0.6}, "rl-3": {"1": 0.2, "2": 0.8}}
 
@@ -129,7 +129,8 @@ def test_curriculum_says_when_every_stage_trains_on_the_same_problems(settings, 
         changed = settings.model_copy(update={"curriculum": ours})
         return curriculum.run(changed, tmp_path / "grade/kept.parquet", tmp_path / "curriculum").note
 
-    assert note(64).endswith("; warning: rl-1, rl-2, rl-3 train on the same 30 problems, though their mixes differ")
+    had = "10 of level 1, 10 of level 2, 10 of level 3"
+    assert note(64).endswith(f"; warning: rl-1, rl-2, rl-3 train on the same levels ({had}), though their mixes differ")
     assert note(10) == ""
 
 

@@ -9,6 +9,7 @@ from compass.tracking.outbox import (
     ParentShare,
     Record,
     copy_artifact,
+    count_unreadable,
     list_artifacts,
     list_waiting,
     outbox,
@@ -47,6 +48,7 @@ def test_a_damaged_record_holds_up_no_other(tmp_path: Path, text: str) -> None:
     (outbox(tmp_path) / "a" / "record.json").write_text(text)
     write_record(make_record("b", status="FINISHED", ended=2), tmp_path)
     assert [record.id for _, record in list_waiting(tmp_path)] == ["b"]
+    assert count_unreadable(tmp_path) == 1
 
 
 def test_artifacts_are_copies_as_they_were_and_whole(tmp_path: Path) -> None:

@@ -65,8 +65,11 @@ _ARGUMENT = re.compile(r"""([\"'])([^\"'\n]{1,200})\1\s{0,3}[,)]""")
 """A quoted argument of a call: `answer="16/52", reason="..."`."""
 _UNIT_FIELD = re.compile(r"""["']units?["']\s{0,3}:\s{0,3}["']([^"'{}\n]{1,30})["']""", re.IGNORECASE)
 _INNER_FIELD = re.compile(r"""\{\s*(?:[^{}]*,\s*)?["'](?:value|answer|result|number)["']\s*:\s*""", re.IGNORECASE)
-_OWN_CLAUSE = re.compile(r";\s+(?=[^;]*\b(?:is|are|was|were|does|do|did|can|cannot|has|have)(?:n't)?\s(?!\W*$))")
-"""Where a clause with a verb of its own begins, which says something of other values: "(B); (A) and (C) are wrong"."""
+_SUBJECT = r"(?:\(?[A-J]\)?|[^\s;,.]{0,12}\d[^\s;,]{0,12}(?<![.)\]}])|[a-z]\s?=\s?[^\s;,]{1,12})"
+_OWN_CLAUSE = re.compile(
+    rf";\s+(?={_SUBJECT}(?:(?:,\s(?:and\s|or\s)?|\s(?:and|or)\s){_SUBJECT}){{0,9}}\s(?:is|are|was|were|does|do|did|can|cannot|has|have)(?:n't)?\s(?!\W*$))"
+)
+"""Where a clause begins that says something of other values than the announced: "(B); (A) and (C) are wrong"."""
 _LAST = 3
 
 
@@ -157,8 +160,7 @@ def _after(rest: str) -> str | None:
     if display is not None and formula is not None:
         return formula_text(formula)
     sentence = next((part for part in SENTENCE.split(rest) if part and part.strip()), "").strip().strip("*").strip()
-    clause = _OWN_CLAUSE.split(sentence, maxsplit=1)[0]
-    return read_value(clause) or (read_value(sentence) if clause != sentence else None) if sentence else None
+    return read_value(_OWN_CLAUSE.split(sentence, maxsplit=1)[0]) if sentence else None
 
 
 def _first(rest: str) -> str | None:
