@@ -104,7 +104,7 @@ class Outputs:
         summary, metrics = self.folder / SUMMARY, self.folder.parent / "metrics" / f"{stage}.json"
         path = summary if summary.exists() else metrics
         facts = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-        return (facts["stages"].get(stage, {}) if summary.exists() else facts).get("metrics") or {}
+        return (facts.get("stages", {}).get(stage, {}) if summary.exists() else facts).get("metrics") or {}
 
     def origins(self) -> dict[str, str]:
         """Path or hub id of each source, as far as the collect stage recorded it."""
