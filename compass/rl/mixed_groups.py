@@ -54,7 +54,7 @@ class MixedGroups:
     def __str__(self) -> str:
         return (
             f"{self.share:.1%} of groups (95% interval {self.low:.1%} to {self.high:.1%}) are expected to hold both right and "
-            f"wrong responses; of {self.problems} graded problems to train on no rollout solved {self.unsolved}, and every rollout "
+            f"wrong responses; of its {self.problems} graded problems no rollout solved {self.unsolved}, and every rollout "
             f"solved {self.solved}"
         )
 

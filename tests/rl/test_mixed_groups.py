@@ -64,7 +64,7 @@ def test_few_problems_have_a_wide_interval_and_many_a_narrow_one() -> None:
 def test_a_batch_that_cannot_be_filled_is_told_with_its_numbers() -> None:
     expected = MixedGroups(share=0.05, low=0.04, high=0.06, problems=30, unsolved=20, solved=3)
     assert re.search(
-        r"only 5\.0% of groups \(95% interval 4\.0% to 6\.0%\).*of 30 graded problems to train on no rollout solved 20, and every "
+        r"only 5\.0% of groups \(95% interval 4\.0% to 6\.0%\).*of its 30 graded problems no rollout solved 20, and every "
         r"rollout solved 3, so a batch needs about 20 generated batches and .* allows 10",
         cannot_fill(expected, 10) or "",
     )
