@@ -26,6 +26,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -45,7 +46,7 @@ TABLE = 120
 LIMIT_MS = 50.0
 """Processor time of this process for one pair; sympy's process has its own deadline."""
 SHOWN = 200
-"""Findings that are kept of each generator."""
+"""Denials whose outcome is wrong that are kept."""
 _DIGITS = re.compile(r"(?<![_\d])(?<!_\{)\d+")
 _LEAF = re.compile(r"(?<!_)(?<!_\{)(?<![.\d])[1-9](?![\d.])|(?<![A-Za-z\\{~])[A-Za-z](?![A-Za-z]|\s?=)|[<>!]")
 _LETTER = re.compile(r"(?<![A-Za-z\\{])[A-Za-z](?![A-Za-z])")
@@ -343,13 +344,38 @@ def run_denials(problems: list[Problem], draw: random.Random, minutes: float) ->
 
 
 def run_pairs(name: str, attack: Iterator[Finding | None], minutes: float) -> dict[str, Any]:
-    """Run any generator but those of copies and denials; what it found, each text and gold once."""
-    tries, found = 0, {}
+    """Run any generator but those of copies and denials; what it found, one finding of each shape with how many had it, rare ones last."""
+    tries, first, times = 0, dict[tuple[str, ...], Finding](), Counter[tuple[str, ...]]()
     for finding in _for_minutes(attack, minutes, name):
         tries += 1
-        if finding is not None and len(found) < SHOWN:
-            found[finding] = None
-    return {"generator": name, "tries": tries, "findings": [finding._asdict() for finding in found]}
+        if finding is not None:
+            shape = _find_shape(finding)
+            first.setdefault(shape, finding)
+            times[shape] += 1
+    findings = [first[shape]._asdict() | {"times": count} for shape, count in times.most_common()]
+    return {"generator": name, "tries": tries, "findings": findings}
+
+
+def _find_shape(finding: Finding) -> tuple[str, ...]:
+    """A text and what it was paid for without their numbers and letters; of an edited gold the edit and two characters on either side."""
+    text, gold = finding.text, finding.golds[0]
+    if len(finding.golds) == 1:
+        start = _count_shared(text, gold)
+        end = min(_count_shared(text[::-1], gold[::-1]), len(text) - start, len(gold) - start)
+        parts = [
+            gold[max(0, start - 2) : start],
+            gold[start : len(gold) - end],
+            text[start : len(text) - end],
+            gold[len(gold) - end :][:2],
+        ]
+    else:
+        parts = [text, *finding.golds[:2]]
+    return tuple(re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "0", part)) for part in parts)
+
+
+def _count_shared(one: str, two: str) -> int:
+    """The characters at the beginning of two texts that are the same."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, two, strict=False)))
 
 
 def run_copies(problems: list[Problem], draw: random.Random, minutes: float) -> dict[str, Any]:
