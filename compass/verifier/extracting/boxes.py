@@ -144,14 +144,6 @@ _ASIDE = re.compile(r"((?:^|[\s{])[A-Za-z]*[a-z])\s\((?=[^()]*[A-Za-z]{3})[^(){}
 """Words in brackets after a word, at the end of a box's text: `6 \\text{ balls (5 red ones and 1 green one)}`; not the interval in `\\cup (1, \\infty)`."""
 _LABEL = re.compile(r"\(?[A-Za-z0-9]\)")
 _OPENING = r"[\s$*({\[\\]{0,6}$"
-_FILLERS = r"(?:\s+(?:be|is|are|equals?|to|the|an?|any|as|just|simply|only|out|answer|option|choice|value|result|solution|candidate|number|root)\b){0,5}"
-_DENIED = re.compile(
-    rf"(?:\b(?:not|never|neither|nor|cannot|except|reject(?:s|ed|ing)?|exclud(?:e|es|ed|ing)|discard(?:s|ed|ing)?|eliminat(?:e|es|ed|ing)|rul(?:e|es|ed|ing)\sout)|n't|n’t|不是|不等于|不能是)"
-    rf"{_FILLERS}{_OPENING}|\b(?:rather|other|else|different|differs?)\s(?:than|from)\s(?:the\s)?{_OPENING}|\b(?:(?:all|any|every|no)(?:thing|\s\w+)?|none)\sbut\s(?:the\s)?{_OPENING}|\binstead\sof\s(?:the\s)?{_OPENING}"
-    rf"|\b(?:not|false|untrue|wrong|incorrect|impossible)\s(?:\w+\s)?that\b[^.;,\n]*{_OPENING}",
-    re.IGNORECASE,
-)
-"""A negation that rules over the box: nothing between them but what belongs to the denied noun."""
 _BOUNDED = re.compile(
     rf"\b(?:(?:greater|larger|bigger|higher|more|less|smaller|lower|fewer)\sthan|(?:is|are|be|was)\s(?:\w+ly\s)?(?:at\s(?:least|most)|up\sto|above|below|under|over|between|one\sof))\s{{0,3}}{_OPENING}",
     re.IGNORECASE,
@@ -162,19 +154,6 @@ _CHANGED = re.compile(
     re.IGNORECASE,
 )
 """A box that is what the value is made of, not the value."""
-_SUPPOSED = re.compile(
-    r"\b(?:if|suppose|supposing|assume|assuming|had|were)\b(?:[^.;\n]|\.\d)*(?:\bwould|\bwere|\bhad|['’]d)\s(?:\w+\s){0,3}?[\s$*({\[\\]{0,6}$"
-    rf"|\b(?:if|suppose|supposing|assume|assuming|say)\s(?:that\s)?(?:the\s)?(?:(?:final|correct)\s)?(?:answer|result|value|it)\s(?:is|was|were|equals)\s{_OPENING}",
-    re.IGNORECASE,
-)
-"""A box that is only supposed: "if the answer were", "if the radius were 2, it would be"."""
-_REFUTED = re.compile(
-    r"(?:[\s)*}\]]|\.?\$){0,4}(?:(?:which|that|this|it|but\s(?:this|that|it))\s)?"
-    r"(?:(?:is|was|are|were|does|do|did|can|could|would|will|has|have|must)(?:\s+(?:not|never)\b|n['’]t\b)(?!\s(?:only|just))|cannot\b|fails?\b"
-    r"|(?:is|was|would\sbe|would\shave\sbeen)\s(?:\w+ly\s|also\s)?(?:wrong|incorrect|false|impossible|invalid|extraneous|rejected|excluded|discarded|too\s\w+))",
-    re.IGNORECASE,
-)
-"""What declares a box wrong: an auxiliary with a negation, or a word for wrong, straight after it."""
 _ESTIMATED = re.compile(
     r"[\s$)*}]{0,4}(?:is|as)\s(?:only\s|just\s|merely\s)?(?:an?|the|my)\s(?:(?:lower|upper)\sbound|guess|estimate|first\sstep)\b",
     re.IGNORECASE,
@@ -190,7 +169,7 @@ def read_box_answer(text: str, box: Box, low: int, high: int) -> str | None:
         low, high: the text before and after these places belongs to other boxes.
     """
     before, after = _sides_of(text, box, low, high)
-    if _is_denied(text, box, low):
+    if _is_relative(text, box, low):
         return None
     if len(box.content or "") > WINDOW:
         return box.content
@@ -212,16 +191,13 @@ def read_box_answer(text: str, box: Box, low: int, high: int) -> str | None:
     return _joined(left, content, right)
 
 
-def _is_denied(text: str, box: Box, low: int) -> bool:
-    """Whether the sentence around a box denies, bounds, changes, supposes or questions its value.
-
-    Words elsewhere in the sentence do not: "5 more than Ann has" and "the number that does not divide 12 is" state their box.
-    """
-    before, near = text[max(0, box.start - 200) : box.start], text[max(low, box.start - 60) : box.start]
+def _is_relative(text: str, box: Box, low: int) -> bool:
+    """Whether the words straight around a box bound, change or question its value; those that are further away do not: "5 more than Ann
+    has" states its box."""
+    near = text[max(low, box.start - 60) : box.start]
     return bool(
-        any(pattern.search(near) for pattern in (_DENIED, _BOUNDED, _CHANGED))
-        or _SUPPOSED.search(before)
-        or any(pattern.match(text, box.end, box.end + 60) for pattern in (_QUESTIONED, _REFUTED, _ESTIMATED))
+        any(pattern.search(near) for pattern in (_BOUNDED, _CHANGED))
+        or any(pattern.match(text, box.end, box.end + 60) for pattern in (_QUESTIONED, _ESTIMATED))
     )
 
 
