@@ -28,7 +28,7 @@ CORRECTED = re.compile(
 )
 ANNOUNCED = re.compile(
     r"####(?!#)|(?:final\s+)?(?:answer|result)s?\**(?:\s?\([^()\n:]{1,40}\))?\s{0,3}(?:is|are|:|=|will\s+be|would\s+be|should\s+be)\**\s{0,3}:?"
-    r"|(?:correct\s+)?(?:option|choice)s?\s+(?:is|are)|(?<=\*)conclusion\**:\**|故\s?选\s?[:：]?|应选\s?[:：]?|选\s?[:：]|(?<![不可若])选\s?(?=[A-H](?![A-Za-z]))|(?<!as\s)it\sshould\sbe|"
+    r"|(?:correct\s+)?(?:option|choice)s?\s+(?:is|are)|correct\s+(?:option|choice|statement)s?\**:\**|(?<=\*)conclusion\**:\**|故\s?选\s?[:：]?|应选\s?[:：]?|选\s?[:：]|(?<![不可若])选\s?(?=[A-H](?![A-Za-z]))|(?<!as\s)it\sshould\sbe|"
     + FOREIGN_ANNOUNCED,
     re.IGNORECASE,
 )
@@ -44,7 +44,7 @@ _TAG = re.compile(
 _BULLETS = re.compile(r"\s*[-*•]\s+[^\n]{1,80}(?:\s*\n\s*[-*•]\s+[^\n]{1,80}){1,20}")
 _LEADS_ON = re.compile(r"^[^\n\d$]{1,60}\b(?:is|are|equals)\s*:?\s*\n\s*(?=\S)")
 _FIELD = re.compile(
-    r"""([\"'])(?:[A-Za-z]{1,12}[_ -]?)?(?:answers?|(?:choice|option)(?=\1\s{0,9}:\s{0,9}["'(]{0,2}[A-J]\b))\1\s{0,9}:\s{0,9}""",
+    r"""([\"'])(?!(?:n|num|number|count|is|has|no)[_ -]?(?:of[_ -]?)?answer)(?:[A-Za-z]{1,12}[_ -]?)?(?:answers?|(?:choice|option)(?=\1\s{0,9}:\s{0,9}["'(]{0,2}[A-J]\b))\1\s{0,9}:\s{0,9}""",
     re.IGNORECASE,
 )
 _CALL = re.compile(
@@ -56,7 +56,7 @@ _FIELD_END = re.compile(r"\s{0,99}(?:[,}\]]|$)")
 _BOLD_FIRST = re.compile(r"[ :\n：>]{0,9}\*\*[^*\n]{1,120}\*\*")
 _FENCE = re.compile(r"\s{0,9}```\w{0,12}\s{1,9}")
 _CONDITION = re.compile(
-    r"\b(?:if|suppose|assume|when|whether|(?<!I'd )(?<!would )say|reference|expected)\b(?!.*\b(?:so|therefore|thus|hence)\b)",
+    r"\b(?:if|suppose|assume|when|whether|(?<!I'd )(?<!would )say|reference|expected)\b(?!.*\b(?:so|therefore|thus|hence|but)\b)",
     re.IGNORECASE,
 )
 _UNCLOSED = re.compile(r"""["']([^"'{}\n]{1,80}?)\s{0,9}\}[\s`]*""")
@@ -70,6 +70,8 @@ _OWN_CLAUSE = re.compile(
     rf";\s+(?={_SUBJECT}(?:(?:,\s(?:and\s|or\s)?|\s(?:and|or)\s){_SUBJECT}){{0,9}}\s(?:is|are|was|were|does|do|did|can|cannot|has|have)(?:n't)?\s(?!\W*$))"
 )
 """Where a clause begins that says something of other values than the announced: "(B); (A) and (C) are wrong"."""
+_LISTED = re.compile(r"(-?\d+):\s(?=[^,\n]+,[^,\n]+,|[^\W\d_]{2})")
+"""A count before what it counts: "11: 2, 3, 5, ..."."""
 _LAST = 3
 
 
@@ -101,9 +103,9 @@ def find_announced(tail: str) -> list[Announced]:
     for match in list(ANNOUNCED.finditer(tail))[-2 * _LAST :]:
         if any(start <= match.end() and match.start() < end for start, end in taken):
             continue
-        if _refers_on(tail, match) or _is_quoted(tail, match):
-            continue
         rest = tail[match.end() : match.end() + REACH]
+        if _refers_on(tail, match) or _is_quoted(tail, match) or (match[0] == "####" and _is_heading(rest)):
+            continue
         argument = _ARGUMENT.match(rest) if match[0].rstrip().endswith("=") else None
         if argument is not None:
             found.append((match.start(), _read_label(argument[2].strip()) or "", True))
@@ -143,6 +145,12 @@ def _is_quoted(tail: str, match: re.Match[str]) -> bool:
     return re.search(r'["“”„«`]\**\Z', before) is not None and _FIELD.match(tail, max(0, match.start() - 1)) is None
 
 
+def _is_heading(rest: str) -> bool:
+    """Whether the rest of a line after `####` is words with values below it: Markdown's heading, and no answer."""
+    line, _, below = rest.partition("\n")
+    return re.search(r"[\d$\\]", below) is not None and re.fullmatch(r"\D*[^\W\d_]{3}[^\d$\\]*", line) is not None
+
+
 def _after(rest: str) -> str | None:
     """The value straight after a phrase that announces it; a fence around it is skipped, and a JSON object has fields of its own."""
     rest = _FENCE.sub("", rest.lstrip(" *:\n："), count=1) if "```" in rest else rest
@@ -160,7 +168,11 @@ def _after(rest: str) -> str | None:
     if display is not None and formula is not None:
         return formula_text(formula)
     sentence = next((part for part in SENTENCE.split(rest) if part and part.strip()), "").strip().strip("*").strip()
-    return read_value(_OWN_CLAUSE.split(sentence, maxsplit=1)[0]) if sentence else None
+    if not sentence:
+        return None
+    listed = _LISTED.match(sentence)
+    value = read_value(listed[1] if listed else _OWN_CLAUSE.split(sentence, maxsplit=1)[0])
+    return find_stated_value(sentence) if value is None and sentence.startswith("that ") else value
 
 
 def _first(rest: str) -> str | None:

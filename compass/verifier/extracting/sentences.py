@@ -54,7 +54,7 @@ _IF = re.compile(r"\b(?:if|when|suppose|assuming)\b", re.IGNORECASE)
 _OTHER = re.compile(r"\b(?:other|remaining|rest(?:\sof\sthe)?)\s$", re.IGNORECASE)
 _HAS_VALUE = r"[^.;:,$\d=]{0,60}?(?:\b(?:is|are|was|equals|becomes|comes\sto)|=)\s(?:(?:therefore|thus|then|hence|so|also|exactly|simply|just|equal\sto|now)\s)?(?=[-−$\\\d])"
 _LETTER_VALUE = re.compile(
-    r"(?<![A-Za-z\\])([a-z])\s?=\s?(?:[^=,;$\n.A-Za-z]{1,40}=\s?)?(-?(?:\d[\d.]*\d|\d)(?:/\d+)?|-?\\[dt]?frac\{\d+\}\{\d+\})(?![\d\w(+*^/\\-])(?!\s?[-+*/^=])"
+    r"(?<![A-Za-z\\])([a-z])\s?(?:=\s?(?:[^=,;$\n.A-Za-z]{1,40}=\s?)?|\$?\s?\|\s?\$?)(-?(?:\d[\d.]*\d|\d)(?:/\d+)?|-?\\[dt]?frac\{\d+\}\{\d+\})(?![\d\w(+*^/\\-])(?!\s?[-+*/^=])"
 )
 _SPOKEN = re.compile(r"(?:(?<=[\d)])|(?<=\b[a-z]))\s(plus|minus)\s(?=[\d(])")
 """A sign in words between two numbers."""
@@ -172,6 +172,8 @@ _UNIT_WORDS = re.compile(
     r"\s{0,3}(?:[\u4e00-\u9fff]{1,12}|(?:[^\W\d_]+|[°%/²³^$€£¥]+){1,3}(?:[\s.]{1,3}[^\W\d_]+){0,3}[\s.]{0,3})?$"
 )
 _INTRODUCED = re.compile(r"(?:^|[.!?]\s)[^:$\d=]{3,80}:\s{0,3}(?:\*\*)?$")
+_IN_DIGITS = re.compile(r"[^\d$\\()]*[^\W\d_]{3}\s\((-?\d[\d.,/]*%?)\)\W*")
+"""A number in words and again in digits: `ochenta y cuatro (84)`."""
 NAMED_LAST = re.compile(
     r"\b(?i:it|this|that|day|month|answer|result|winner)\s(?:is|was|will\sbe|would\sbe|must\sbe)\s(?:a\s|an\s|on\s)?([A-Z][a-z]+(?:\s[A-Z][a-z]+)?)[.\s]*$"
 )
@@ -227,7 +229,10 @@ _ASKS_WHETHER = re.compile(
     r"(?:^|[.?!,]\s)(?:is|are|was(?=\s(?:the|it|he|she|there|this|that|his|her|its)\b)|were|does|do|did|can|could|will|would|has|have|must)\s[^?]{5,400}\?\s*$",
     re.IGNORECASE,
 )
-YES_OR_NO_FIRST = re.compile(r"\W{0,3}(?:(?:so|thus|hence|therefore),?\s)?(yes|no)\b\W{0,3}[,.!:;]", re.IGNORECASE)
+_TRUE_OR_FALSE = re.compile(r"\btrue\sor\sfalse\b", re.IGNORECASE)
+YES_OR_NO_FIRST = re.compile(
+    r"\W{0,3}(?:(?:so|thus|hence|therefore),?\s)?(yes|no|true|false)\b\W{0,3}[,.!:;]", re.IGNORECASE
+)
 YES_OR_NO = re.compile(r"\b(?:yes|no|true|false)\b", re.IGNORECASE)
 LOOKED_AT = 8
 """Sentences at a response's end in which `find_last_value` looks."""
@@ -241,7 +246,7 @@ _NO_CHAIN = re.compile(r"(?<!\\)[<>,]|\\(?:[lg]e(?:q|qq|qslant)?|neq?|begin)(?![
 """Signs of an inequality, a list or a system, of which the last side is no answer."""
 _ROUNDED = re.compile(r"\s*\\?[A-Za-z]+(?:_\{?\w+\}?)?\s*(?:≈|\\approx)([^=≈]*)")
 SENTENCE = re.compile(
-    r"(?:(?<=[.!?])|(?<=[.!?]\*\*)|(?<=[.!?]\$)|(?<=[.!?]\$\$)|(?<=[.!?]\\[\])]))\s{1,9}(?=[A-Z\u00c0-\u00de\u0400-\u042f¿¡\\$(\[])|\n+|(?<=。)|\bI hope\b.*",
+    r"(?:(?<=[.!?])|(?<=[.!?]\*\*)|(?<=[.!?]\$)|(?<=[.!?]\$\$)|(?<=[.!?]\\[\])]))\s{1,9}(?=[A-Z\u00c0-\u00de\u0400-\u042f¿¡\\$(\[])|(?<=[.!?])\s{2,9}(?=\d)|\n+|(?<=。)|\bI hope\b.*",
     re.DOTALL,
 )
 """Where a sentence ends; its full stop may stand inside its last formula."""
@@ -292,6 +297,10 @@ class Asked(NamedTuple):
     """Where it speaks of a bound, in lower case: `at least one head`."""
     person: str = ""
     """The only name in the clause that asks for a number: `Leo` of "How old is Leo now?"."""
+    asks_whether: bool = False
+    """Whether yes or no, or true or false, answers it."""
+    is_lettered: bool = False
+    """Whether it has lettered options."""
     predicate: str = ""
     """What it asks whether it is so, in lower case: `prime number` of "Is 221 a prime number?"."""
     letters: tuple[str, ...] = ()
@@ -329,6 +338,8 @@ def read_question(question: str | None) -> Asked:
         subjects=frozenset(match[1].lower() for match in _WHAT_IS.finditer(question)),
         bounds=frozenset(match[0].lower() for match in _BOUND.finditer(question)),
         person=_find_person(question),
+        asks_whether=_ASKS_WHETHER.search(question) is not None or _TRUE_OR_FALSE.search(question) is not None,
+        is_lettered=len(_OPTIONS.findall(question)) > 1,
         predicate=_find_predicate(question),
         letters=tuple(sorted(unknowns)) if len(unknowns) > 1 else (),
         names=names,
@@ -377,6 +388,8 @@ def find_part_labels(text: str) -> list[tuple[str, int, int]]:
 def read_value(sentence: str) -> str | None:
     """What a sentence that announces an answer gives: the whole where it is no prose, else its option, formula or number; None
     where it hedges, denies or only relates the answer to something."""
+    if (in_digits := _IN_DIGITS.fullmatch(sentence)) is not None:
+        return in_digits[1]
     sentence = _NOT_BUT.sub("", drop_asides(sentence, announced=True))
     if _EITHER_LETTER.match(sentence) or DANGLING.search(sentence):
         return None
@@ -464,6 +477,8 @@ def find_stated_value(sentence: str, asked: Asked = NOTHING_ASKED) -> str | None
     """The value that a sentence states: the one that counts what the question asks the number of, the only one in it, or the one straight
     after its last verb or equals sign; where that does not decide, the only one that is not among the numbers of the question."""
     sentence = drop_asides(drop_asked_bounds(_SO.split(sentence)[-1], asked))
+    if asked.asks_whether and (first := YES_OR_NO_FIRST.match(sentence)) is not None:
+        return first[1]
     so = next(reversed(list(_SO_CLAUSE.finditer(sentence))), None)
     if (
         so is not None
@@ -502,6 +517,8 @@ def find_stated_value(sentence: str, asked: Asked = NOTHING_ASKED) -> str | None
         return measure[0]
     if YES_OR_NO.fullmatch(sentence) is not None:
         return sentence
+    if asked.is_lettered and (letters := _find_only_letters(sentence)) is not None:
+        return letters
     if not _WORDS.search(_MATH_WORD.sub(" ", FORMULA.sub(" ", sentence))):
         return _read_bare_formula(sentence)
     if (bold := find_bold_value(sentence)) is not None:
@@ -521,6 +538,13 @@ def _find_places(text: str) -> tuple[str, list[tuple[tuple[int, int], str]]]:
     return blank, sorted(places)
 
 
+def _find_only_letters(sentence: str) -> str | None:
+    """The choice, or the list of choices, of a sentence that has no other value: "that means A and D are the primes"; None of several."""
+    found = list(_ONE_CHOICE.finditer(sentence))
+    is_only = len(found) == 1 and not re.search(r"[\d$\\]", sentence)
+    return found[0][0].strip("*") if is_only else None
+
+
 def _choose_value(sentence: str, asked: Asked) -> str | None:
     """Of the formulas and numbers in a sentence the one that it states, by verbs, prepositions and what the question gives."""
     sentence = _SPOKEN.sub(lambda match: f" {'+' if match[1] == 'plus' else '-'} ", write_numbers(sentence))
@@ -528,7 +552,7 @@ def _choose_value(sentence: str, asked: Asked) -> str | None:
     blank, places = _find_places(sentence)
     if not places:
         verbs = list(_VERB_ALONE.finditer(sentence))
-        return sentence[verbs[-1].end() :].strip() or None if verbs else None
+        return _ADVERB.sub("", sentence[verbs[-1].end() :], count=1).strip() or None if verbs else None
     if (named_values := _join_named(sentence, [span for span, _ in places])) is not None:
         return named_values
     (start, end), last = places[-1]
@@ -738,6 +762,8 @@ def find_readable_part(text: str, given: Collection[str] = (), *, boxed: bool) -
     bare = (text if aside is None or _CHANGING.search(aside[0]) else text[: aside.start()]).strip(" ,.;:")
     if bare != text and answer_type(bare) not in ("unrecognised", "text"):
         return last_side(bare) if bare.count("=") > 1 else bare
+    if boxed and "$" in text and not _CHANGING.search(text) and not _RELATIVE.search(text):
+        return find_stated_value(text)
     if boxed or ("\\" in text and not FORMULA.search(text)):
         return None
     blank, places = _find_places(text)

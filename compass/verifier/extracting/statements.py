@@ -39,7 +39,7 @@ from compass.verifier.extracting.sentences import (
 
 _BECAUSE = re.compile(r"\b(?:because|since)\b", re.IGNORECASE)
 _CONCLUSION = re.compile(
-    rf"^[\s*$-]{{0,6}}(?:so|thus|hence|therefore|consequently|in total|altogether|finally|in conclusion|overall|total|∴|\\therefore|{FOREIGN_THEREFORE})(?![a-z])"
+    rf"^[\s*$-]{{0,6}}(?:so|thus|hence|therefore|consequently|in total|altogether|finally|in conclusion|conclusion(?=\W*:)|overall|total|∴|\\therefore|{FOREIGN_THEREFORE})(?![a-z])"
     r"|\b(?:in total|altogether|in all)\b|\bso\s(?!(?:on|far|much|many)\b)(?:he|she|it|they|we|there|the|[A-Z]\w+)\b",
     re.IGNORECASE,
 )
@@ -62,9 +62,11 @@ _OUTPUT = re.compile(
     r"(?:```(?:output|text)?\s{0,3}\n|<\|?[a-z_]{0,20}(?:execution|output|result|response|stdout)\|?>\s{0,3})([^`<]{1,200}?)\s{0,9}(?:```|</?\|?\w{1,20}\|?>)\s{0,9}$"
 )
 """What code printed last, in a fence or between tags."""
+_LIST = re.compile(r"^\[([^\[\]]*)\]$")
+"""A list that Python printed, whose brackets are no interval's."""
 _VALUE = re.compile(rf"{FORMULA.pattern}|(?<![\w.,/:])\d[\d.,/:]*", re.DOTALL)
 _AFTERWORD = re.compile(
-    r"(?:\n[#*_>\s-]{0,8}|(?<=[.!?])\s)(?:(?:(?:quick|sanity|double)[\s-])?(?:check|verification|verify|notes?|remarks?|footnotes?|references?|explanation|fun\sfact|bonus|tip|key\stakeaway|aside|p\.?\s?s)"
+    r"(?:\n[#*_>\s-]{0,8}|(?<=[.!?])\s)(?:(?:(?:quick|sanity|double|important|final|side)[\s-])?(?:check|verification|verify|notes?|remarks?|footnotes?|references?|explanation|fun\sfact|bonus|tip|key\stakeaway|aside|p\.?\s?s)"
     r"|(?:alternative|another|second|other)\s(?:method|solution|way|approach)|method\s(?:2|two))(?:\s(?:\d|\([^()\n]{1,30}\)|method|solution))?[.\s]*(?:\*\*|:|\n|\Z)"
     r"|\n[#*_>\s-]{0,8}(?:(?:you|we|one)\scan\salso|equivalently|alternatively|another\sway)\b"
     r"|\n\W{0,8}(?P<check>)(?:let(?:'s|’s|\sme|\sus)|(?:we|I|you)\s(?:can|could|may)|to)\s(?:\w+\s)?(?:check|verify|confirm|test|double-check)\b",
@@ -134,7 +136,8 @@ def find_stated_answer(text: str, asked: Asked, *, must_conclude: bool) -> str |
     text = text if must_conclude else _drop_offer(text)
     output = _OUTPUT.search(text[-400:])
     if output is not None and output[1].strip():
-        return output[1].strip().splitlines()[-1] if not must_conclude else None
+        printed = output[1].strip().splitlines()[-1]
+        return None if must_conclude else _LIST.sub(r"\1", printed)
     if is_cut_off(text):
         return None
     display = [match for match in FORMULA.finditer(text) if match.group(1) or match.group(4)]
@@ -144,13 +147,7 @@ def find_stated_answer(text: str, asked: Asked, *, must_conclude: bool) -> str |
     sentences = [part for part in SENTENCE.split(text) if part and part.strip()]
     if not sentences:
         return None
-    answers_first = not _BEGINS_WORK.match(sentences[0])
-    if (
-        len(sentences) > 1
-        and answers_first
-        and _EXPLAINS.match(sentences[1])
-        and not any(map(_THEREFORE.search, sentences[2:]))
-    ):
+    if _answers_first(sentences, asked):
         return find_stated_value(sentences[0].strip("* "), asked)
     last = _choose_sentence(sentences[-LOOKED_AT:], asked).strip()
     if _ONE_CHOICE.fullmatch(last):
@@ -169,6 +166,18 @@ def find_stated_answer(text: str, asked: Asked, *, must_conclude: bool) -> str |
     if asked.letters and value is not None and (joined := join_letters(text, asked.letters)) is not None:
         return joined
     return last_formula(last) if value is None and not must_conclude else value
+
+
+def _answers_first(sentences: list[str], asked: Asked) -> bool:
+    """Whether a text's first sentence answers and the rest explains it: it says yes or no to a question that asks whether, or how or why comes
+    next; nothing later concludes anew or corrects."""
+    first, rest = sentences[0], sentences[1:]
+    if not rest or _BEGINS_WORK.match(first) or any(map(CORRECTED.search, rest)):
+        return False
+    if asked.asks_whether and YES_OR_NO.fullmatch(first.strip("*. \n")):
+        return not any(YES_OR_NO_FIRST.match(sentence) for sentence in rest)
+    is_marked = find_bold_value(first) is not None
+    return _EXPLAINS.match(rest[0]) is not None and (is_marked or not any(map(_THEREFORE.search, rest[1:])))
 
 
 def _choose_sentence(sentences: list[str], asked: Asked) -> str:

@@ -218,10 +218,11 @@ _SCALE_WORDS = "hundred|thousand|million|billion"
 _NUMBER_WORDS = "|".join(sorted([*_SMALL, *_TENS], key=len, reverse=True)) + f"|{_SCALE_WORDS}"
 _RUN = re.compile(
     rf"(?<![\w-])(?<!\bthe\s)(?<!\bthese\s)(?<!\bthose\s)(?:(?:minus|negative)\s)?(?:an?\s(?={_SCALE_WORDS}))?(?:{_NUMBER_WORDS})(?!\w)"
-    rf"(?:(?:\s|-|(?<=hundred)\sand\s|(?<=thousand)\sand\s|(?<=million)\sand\s)(?:{_NUMBER_WORDS})(?!\w))*(?!-\w)",
+    rf"(?:(?:\s|-|(?<=hundred)\sand\s|(?<=thousand)\sand\s|(?<=million)\sand\s)(?:{_NUMBER_WORDS})(?!\w))*"
+    rf"(?:[\s-](?:{'|'.join(FRACTIONS)})(?!\w)(?<!quarters)|[\s-]quarters(?=\sof\b))?(?!-\w)",
     re.IGNORECASE,
 )
-"""A number in words, but for "the two", which stands for things."""
+"""A number in words, but for "the two", which stands for things, and three quarters that are coins."""
 
 
 def write_numbers(sentence: str) -> str:

@@ -236,18 +236,19 @@ _LETTERED = re.compile(
     rf"(?:{_STYLE})?(?P<open>\()?\s*(?:{_STYLE})?(?P<letter>[A-H])(?P<inner>\}})?\s*(?P<mark>[).:])(?P<outer>[.:]?\}}|[.:])?\s*(?P<value>[^*/^=<>_+,}}].*)",
     re.DOTALL,
 )
+_OR_ANOTHER = re.compile(r"\bor\s(?:\([A-H]\)|[A-H](?:[).:]|$))")
 _ONE = re.compile(r"[A-Za-z]")
 _LISTED = re.compile(r"\s*(?:[,;]\s*(?:\\?and\b)?|\\?and|&|\s)\s*")
 
 
 def split_choice(text: str) -> tuple[str, str] | None:
-    """The letter of a choice and the value after it: `(B) 94`, `C. \\text{a cube}`; None for anything else."""
+    """The letter of a choice and the value after it: `(B) 94`, `C. \\text{a cube}`; None for anything else, two choices among it."""
     match = _LETTERED.fullmatch(text)
     if match is None or (match["open"] and match["mark"] != ")"):
         return None
     value = match["value"].strip()
-    if match["mark"] == "." and len(value) < 3 and value.isalpha():
-        return None  # p.m. and its like
+    if _OR_ANOTHER.search(value) or (match["mark"] == "." and len(value) < 3 and value.isalpha()):
+        return None  # "(B) or (D)"; p.m. and its like
     return match["letter"], value
 
 
