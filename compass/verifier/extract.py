@@ -319,8 +319,16 @@ _MARKUP = re.compile(
 """Tags of HTML that set text; those of a block end a line, those of a cell part words."""
 
 
+_CALCULATION = re.compile(r"<<[^<>\n]{1,200}>>")
+"""A calculator's note: `3 + 4 = <<3+4=7>>7`."""
+_DATA_FIELD = re.compile(r"""([{,]\s{0,9}["']\w{1,40}["'])\s{0,3}:\s{0,3}(?:true|false|null|none)\b""", re.IGNORECASE)
+"""A field of an object whose value is no word of a sentence: `"is_integer": false`."""
+
+
 def _drop_decoration(text: str) -> str:
-    """The text without emoji and without HTML's tags; an emoji before a capital ends a sentence."""
+    """The text without emoji, HTML's tags, a calculator's notes, and the values of fields that are yes or no; an emoji before a capital ends a
+    sentence."""
+    text = _DATA_FIELD.sub(r"\1: 0", _CALCULATION.sub("", text))
     if "</" in text:
         text = _MARKUP.sub(lambda tag: "\n" if tag[1] else " | " if tag[2] else "", re.sub(r"(?<=\d)(?=<)", " ", text))
     return _PICTURES.sub(lambda match: "\n" if match["ends"] else "", text)

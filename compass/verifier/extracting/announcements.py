@@ -116,11 +116,11 @@ def find_announced(tail: str) -> list[Announced]:
 
 
 def has_announcement(tail: str) -> bool:
-    """Whether the last phrase that announces an answer gives none: "the answer is less than 5", "is the answer 5?"."""
-    last = _FIELD.search(tail)
-    for last in ANNOUNCED.finditer(tail):  # noqa: B007 - the last one is used
-        pass
-    return last is not None
+    """Whether a phrase announces an answer, be it none that can be read: "the answer is less than 5", "is the answer 5?"."""
+    phrases = (
+        match for match in ANNOUNCED.finditer(tail) if match[0] != "####" or not _is_heading(tail[match.end() :])
+    )
+    return _FIELD.search(tail) is not None or next(phrases, None) is not None
 
 
 def find_later_value(text: str) -> str | None:

@@ -144,6 +144,14 @@ _ASIDE = re.compile(r"((?:^|[\s{])[A-Za-z]*[a-z])\s\((?=[^()]*[A-Za-z]{3})[^(){}
 """Words in brackets after a word, at the end of a box's text: `6 \\text{ balls (5 red ones and 1 green one)}`; not the interval in `\\cup (1, \\infty)`."""
 _LABEL = re.compile(r"\(?[A-Za-z0-9]\)")
 _OPENING = r"[\s$*({\[\\]{0,6}$"
+_FILLERS = r"(?:\s+(?:be|is|are|equals?|to|the|an?|any|as|just|simply|only|out|answer|option|choice|value|result|solution|candidate|number|root)\b){0,5}"
+_DENIED = re.compile(
+    rf"(?:\b(?:not|never|neither|nor|cannot|except|reject(?:s|ed|ing)?|exclud(?:e|es|ed|ing)|discard(?:s|ed|ing)?|eliminat(?:e|es|ed|ing)|rul(?:e|es|ed|ing)\sout)|n't|n’t|不是|不等于|不能是)"
+    rf"{_FILLERS}{_OPENING}|\b(?:rather|other|else|different|differs?)\s(?:than|from)\s(?:the\s)?{_OPENING}|\b(?:(?:all|any|every|no)(?:thing|\s\w+)?|none)\sbut\s(?:the\s)?{_OPENING}|\binstead\sof\s(?:the\s)?{_OPENING}"
+    rf"|\b(?:not|false|untrue|wrong|incorrect|impossible)\s(?:\w+\s)?that\b[^.;,\n]*{_OPENING}",
+    re.IGNORECASE,
+)
+"""A negation that rules over the box: nothing between them but what belongs to the denied noun."""
 _BOUNDED = re.compile(
     rf"\b(?:(?:greater|larger|bigger|higher|more|less|smaller|lower|fewer)\sthan|(?:is|are|be|was)\s(?:\w+ly\s)?(?:at\s(?:least|most)|up\sto|above|below|under|over|between|one\sof))\s{{0,3}}{_OPENING}",
     re.IGNORECASE,
@@ -192,11 +200,11 @@ def read_box_answer(text: str, box: Box, low: int, high: int) -> str | None:
 
 
 def _is_relative(text: str, box: Box, low: int) -> bool:
-    """Whether the words straight around a box bound, change or question its value; those that are further away do not: "5 more than Ann
+    """Whether the words straight around a box deny, bound, change or question its value; those that are further away do not: "5 more than Ann
     has" states its box."""
     near = text[max(low, box.start - 60) : box.start]
     return bool(
-        any(pattern.search(near) for pattern in (_BOUNDED, _CHANGED))
+        any(pattern.search(near) for pattern in (_DENIED, _BOUNDED, _CHANGED))
         or any(pattern.match(text, box.end, box.end + 60) for pattern in (_QUESTIONED, _ESTIMATED))
     )
 

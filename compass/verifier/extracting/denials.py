@@ -109,14 +109,6 @@ _ELIDED = re.compile(
     re.IGNORECASE,
 )
 """A clause that goes on with the subject of the one before it."""
-_PLACE = r"[\s$*({\[\\]{0,6}$"
-_NEGATED = re.compile(
-    rf"(?:\b(?:not|never|neither|nor|cannot|except|reject(?:s|ed|ing)?|exclud(?:e|es|ed|ing)|discard(?:s|ed|ing)?|eliminat(?:e|es|ed|ing)|rul(?:e|es|ed|ing)\sout)|n't|n’t|不是|不等于|不能是)"
-    rf"(?:\s+(?:be|is|are|equals?|to|the|an?|any|as|just|simply|only|out|answer|option|choice|value|result|solution|candidate|number|root)\b){{0,5}}{_PLACE}"
-    rf"|\b(?:(?:rather|other|else|different|differs?)\s(?:than|from)|(?:(?:all|any|every|no)(?:thing|\s\w+)?|none)\sbut|instead\sof)\s(?:the\s)?{_PLACE}",
-    re.IGNORECASE,
-)
-"""A negation that rules over the answer which follows: nothing between them but what belongs to the denied noun."""
 _FORWARD = re.compile(
     r"\b(?:following|next\s(?:sentence|line|answer|step|statement)|what\s(?:comes|follows)(?:\snext)?|below|pretend|imagine)\b",
     re.IGNORECASE,
@@ -289,7 +281,7 @@ def _is_denied_before(lead: str, above: str, previous: str) -> bool:
     heading = _HEADING.search(above)
     if heading is not None and ((_denies(heading[1]) and _NAMES_WRONG.match(heading[1])) or _QUOTES.match(heading[1])):
         return True
-    if _WRONG_SUBJECT.search(lead) or _NEGATED.search(lead):
+    if _WRONG_SUBJECT.search(lead):
         return True
     if _FORWARD.search(previous) and (_denies(previous) or _OTHERS_SAY.match(previous)):
         return True

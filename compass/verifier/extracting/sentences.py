@@ -63,9 +63,9 @@ _SIGN_WORD = re.compile(r"(?<![\d)}$]\s)(?<!\b[A-Za-z]\s)\b(?:minus|negative)\s(
 _MATH_WORD = re.compile(r"(?<![A-Za-z\\])(?:(?:sqrt|cbrt|log|ln|exp|(?:arc)?(?:sin|cos|tan))(?=\s?\()|pi(?![A-Za-z]))")
 """A name of a function or of a constant in plain text."""
 _RESTATED = re.compile(
-    r"(?<=[\w})%$])\s?,?\s(?:or|that\sis,?|i\.e\.,?)\s(?:about|approximately|roughly|around|nearly)\s[^,;]*$"
+    r"(?<=[\w})%$])\s?,?\s(?:(?:or|that\sis,?|i\.e\.,?)\s(?:about|approximately|roughly|around|nearly)|in\sother\swords,?)\s[^,;]*$"
 )
-"""What rounds a value that was just stated: "1/6, or about 16.7%"."""
+"""What rounds a value that was just stated, or says it in another way: "1/6, or about 16.7%"."""
 _COMPARES = re.compile(r"\b(?:is|are|was|were)\s(?:\w+\s)?(?!other\b)\w{3,}er\sthan\s\$?[-−]?\d")
 """A comparison with a number, of which either may be meant: "9.9 is bigger than 9.11"."""
 _COUNTED_WORDS = re.compile(r"(?:\s{1,3}[^\W\d_]+(?:-[^\W\d_]+)?){1,3}")
@@ -762,7 +762,7 @@ def find_readable_part(text: str, given: Collection[str] = (), *, boxed: bool) -
     bare = (text if aside is None or _CHANGING.search(aside[0]) else text[: aside.start()]).strip(" ,.;:")
     if bare != text and answer_type(bare) not in ("unrecognised", "text"):
         return last_side(bare) if bare.count("=") > 1 else bare
-    if boxed and "$" in text and not _CHANGING.search(text) and not _RELATIVE.search(text):
+    if boxed and FORMULA.search(text) and _VERB_ALONE.search(FORMULA.sub(" ", text)) and not _CHANGING.search(text):
         return find_stated_value(text)
     if boxed or ("\\" in text and not FORMULA.search(text)):
         return None

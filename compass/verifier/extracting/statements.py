@@ -148,14 +148,14 @@ def find_stated_answer(text: str, asked: Asked, *, must_conclude: bool) -> str |
     if not sentences:
         return None
     if _answers_first(sentences, asked):
-        return find_stated_value(sentences[0].strip("* "), asked)
+        return find_stated_value(_drop_bold(sentences[0].strip()), asked)
     last = _choose_sentence(sentences[-LOOKED_AT:], asked).strip()
     if _ONE_CHOICE.fullmatch(last):
         return last.strip("().!* ")
     if len(sentences) == 1 and _ONE_NAME.fullmatch(last) and (" " not in last or last.istitle()):
         return last.rstrip(".!")
     concludes = _concludes(last)
-    last = last if last.count("**") > 2 or not last.startswith("**") else last.strip("*")
+    last = _drop_bold(last)
     if must_conclude and len(sentences) > 1 and not concludes and not _closes(sentences[-1], last):
         return None
     if is_hedged(drop_asked_bounds(last, asked)):
@@ -166,6 +166,15 @@ def find_stated_answer(text: str, asked: Asked, *, must_conclude: bool) -> str |
     if asked.letters and value is not None and (joined := join_letters(text, asked.letters)) is not None:
         return joined
     return last_formula(last) if value is None and not must_conclude else value
+
+
+def _drop_bold(sentence: str) -> str:
+    """A sentence without the marks that set all of it in bold."""
+    return (
+        sentence.strip("*")
+        if sentence.count("**") <= 2 and sentence.startswith("**") and sentence.find("**", 2) in (-1, len(sentence) - 2)
+        else sentence
+    )
 
 
 def _answers_first(sentences: list[str], asked: Asked) -> bool:

@@ -19,7 +19,7 @@ _LABEL_END = re.compile(r"(?:\s?\d{1,3})?\*{0,2}(?::|(?<=\d)\.)")
 _LINE_START = re.compile(r"(?:^|\n)[#* >]{0,6}\Z")
 _OWN_LABEL = re.compile(r"\A\s*[#*> ]{0,6}(?:Assistant|assistant|ASSISTANT)\*{0,2}:\*{0,2}\s*")
 """The name of the response's own speaker, which some models write first."""
-_ANSWERED = re.compile(r"\\boxed|answer|####|=|\d\s*\.?\s*$|\A\s*\S+(?:\s\S+){0,3}\s*\Z", re.IGNORECASE)
+_ANSWERED = re.compile(r"\\boxed|answer|####|=|\d[^.\n]*\.?\s*$|\A\s*\S+(?:\s\S+){0,3}\s*\Z", re.IGNORECASE)
 
 
 def keep_own_turn(text: str) -> str:
@@ -45,10 +45,14 @@ def keep_own_turn(text: str) -> str:
 
 
 def _drop_cut_repeat(text: str) -> str:
-    """The text without a last line that only begins the line before it: a loop that the length limit cut off."""
-    before, sign, last = text.rstrip().rpartition("\n")
-    previous = before.rstrip().rpartition("\n")[2]
-    return before if sign and last and previous.startswith(last) and previous != last else text
+    """The text without a last line or sentence that only begins the one before it: a loop that the length limit cut off."""
+    for sign in ("\n", ". "):
+        before, found, last = text.rstrip().rpartition(sign)
+        previous = before.rstrip().rpartition(sign)[2]
+        ends = sign != "\n" and last.endswith((".", "!", "?"))
+        if found and last and not ends and previous.startswith(last) and previous != last:
+            return before + found
+    return text
 
 
 def _last_thought(text: str) -> re.Match[str] | None:

@@ -24,7 +24,7 @@ SPACED_COMMA: Token = ("op", ", ".strip())  # made at run time: the compiler wou
 _TOKEN = re.compile(
     r"\s+"
     r"|(?P<gap>,)\s"
-    r"|(?P<num>\d+(?:\.\d+)?(?:[eE][+-]?\d+(?![\d.]*[a-zA-Z]))?|\.\d+(?:[eE][+-]?\d+)?)"
+    r"|(?P<num>\d+\.\d+[eE][+-]?\d+|\d+(?:\.\d+)?(?:[eE][+-]?\d+(?![\d.]*[a-zA-Z]))?|\.\d+(?:[eE][+-]?\d+)?)"
     r"|\\(?P<cmd>[A-Za-z]+|[{}|%$&# \\])"
     r"|(?P<run>[A-Za-z]+)"
     r"|(?P<rel><=|>=|!=|==)"
@@ -37,9 +37,9 @@ _UPRIGHT = frozenset("mathrm text textrm textnormal mbox".split())
 _UNIT_PART = re.compile(r"(?<!\\)([A-Za-zμ]+)|(?:\\[a-z]+|[^A-Za-zμ\\])+")
 _UNITS = re.compile(r"(?:[A-Za-zμ]|\\(?:cdot|times|mu|Omega)(?![a-z])|[-/^*(){}\s\d])+")
 _SPACED_UNIT = re.compile(
-    r"-?[\d.,]+(?:\\(?:times|cdot) ?10\^(?:\d|\{-?\d+\}))? (?P<unit>[A-Za-z]{1,3}(?:\^(?:\d|\{-?\d\}))?(?:/[A-Za-z]{1,3}(?:\^(?:\d|\{-?\d\}))?)?)"
+    r"(?:[A-Za-z](?:_\{?\w{1,9}\}?)? ?= ?)?-?[\d.,]+(?:[eE][+-]?\d+)?(?:\\(?:times|cdot) ?10\^(?:\d|\{-?\d+\}))? (?P<unit>[A-Za-z]{1,3}(?:\^(?:\d|\{-?\d\}))?(?:/[A-Za-z]{1,3}(?:\^(?:\d|\{-?\d\}))?)?)"
 )
-"""A number, a space and a unit in plain letters, as the whole text: `5 m`, `9.8 m/s^2`."""
+"""A number, a space and a unit in plain letters, as the whole text, the number perhaps named: `5 m`, `g = 9.8 m/s^2`."""
 _STYLE = frozenset("boldsymbol bm mathcal displaystyle rm cal left right mathop sc".split())
 _JOINERS = frozenset(["and", "or"])
 _PLAIN_NAMES = (

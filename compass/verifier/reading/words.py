@@ -236,7 +236,7 @@ _LETTERED = re.compile(
     rf"(?:{_STYLE})?(?P<open>\()?\s*(?:{_STYLE})?(?P<letter>[A-H])(?P<inner>\}})?\s*(?P<mark>[).:])(?P<outer>[.:]?\}}|[.:])?\s*(?P<value>[^*/^=<>_+,}}].*)",
     re.DOTALL,
 )
-_OR_ANOTHER = re.compile(r"\bor\s(?:\([A-H]\)|[A-H](?:[).:]|$))")
+_OR_ANOTHER = re.compile(r"\bor\s?(?:\([A-H]\)|[A-H](?:[).:]|$))")
 _ONE = re.compile(r"[A-Za-z]")
 _LISTED = re.compile(r"\s*(?:[,;]\s*(?:\\?and\b)?|\\?and|&|\s)\s*")
 
