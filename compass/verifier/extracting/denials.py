@@ -154,11 +154,15 @@ _SECOND_LOOK = re.compile(
 """The writer looks again, or begins again."""
 
 
+_FORMULA_END = re.compile(r"^(?:\${1,2}|\\[)\]])")
+
+
 def is_denied(text: str, start: int, end: int, answer: str, question: str | None) -> bool:
     """Whether a text denies, doubts, withdraws, replaces, only supposes or only quotes the answer that it gives from `start` to `end`, and
     does not come back to it. Words for wrong that the question is about, such as its false coins, deny only "this answer" and its like."""
     low = max(0, start - REACH)
     text, start, end = _hide_topic(text[low : end + TAIL], question or ""), start - low, end - low
+    end += len(text[end:]) - len(_FORMULA_END.sub("", text[end:], count=1))
     lead, above, previous = _part_before(text, start, end)
     if _is_denied_before(lead, above, previous):
         return True
