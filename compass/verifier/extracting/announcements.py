@@ -28,7 +28,7 @@ CORRECTED = re.compile(
 )
 ANNOUNCED = re.compile(
     r"####(?!#)|(?:final\s+)?(?:answer|result)s?\**(?:\s?\([^()\n:]{1,40}\))?\s{0,3}(?:is|are|:|=|will\s+be|would\s+be|should\s+be)\**\s{0,3}:?"
-    r"|(?:correct\s+)?(?:option|choice)s?\s+(?:is|are)|correct\s+(?:option|choice|statement)s?\**:\**|(?<=\*)conclusion\**:\**|故\s?选\s?[:：]?|应选\s?[:：]?|选\s?[:：]|(?<![不可若])选\s?(?=[A-H](?![A-Za-z]))|(?<!as\s)it\sshould\sbe|"
+    r"|(?:correct\s+)?(?:option|choice)s?\s+(?:is|are)|correct\s+(?:option|choice|statement)s?\**:\**|(?<=\*)(?:conclusion|verdict)\**:\**|故\s?选\s?[:：]?|应选\s?[:：]?|选\s?[:：]|(?<![不可若])选\s?(?=[A-H](?![A-Za-z]))|(?<!as\s)it\sshould\sbe|"
     + FOREIGN_ANNOUNCED,
     re.IGNORECASE,
 )
@@ -42,6 +42,8 @@ _TAG = re.compile(
     r"[<\[]((?:final|my|the)?[_ -]?(?:answer|result))[>\]](.{0,2000}?)[<\[]/\1[>\]]", re.IGNORECASE | re.DOTALL
 )
 _BULLETS = re.compile(r"\s*[-*•]\s+[^\n]{1,80}(?:\s*\n\s*[-*•]\s+[^\n]{1,80}){1,20}")
+_BULLET = re.compile(r"^[-*•]\s+(?=[^\n]+\Z)")
+"""The mark of a line that is the only one of a list."""
 _LEADS_ON = re.compile(r"^[^\n\d$]{1,60}\b(?:is|are|equals)\s*:?\s*\n\s*(?=\S)")
 _FIELD = re.compile(
     r"""([\"'])(?!(?:n|num|number|count|is|has|no)[_ -]?(?:of[_ -]?)?answer)(?:[A-Za-z]{1,12}[_ -]?)?(?:answers?|(?:choice|option)(?=\1\s{0,9}:\s{0,9}["'(]{0,2}[A-J]\b))\1\s{0,9}:\s{0,9}""",
@@ -96,7 +98,7 @@ def find_announced(tail: str) -> list[Announced]:
         found.append((call.start(), call[2].strip(), True))
     taken = [(start, start + 1) for start, _, _ in found]
     for heading in list(_HEADING.finditer(tail))[-_LAST:]:
-        rest = tail[heading.end() : heading.end() + REACH].strip()
+        rest = _BULLET.sub("", tail[heading.end() : heading.end() + REACH].strip())
         if value := _first(rest):
             found.append((heading.start(), value, True))
             taken.append((heading.start(), heading.end() + 1))
@@ -140,8 +142,10 @@ def _refers_on(tail: str, match: re.Match[str]) -> bool:
 
 
 def _is_quoted(tail: str, match: re.Match[str]) -> bool:
-    """Whether quotation marks open right before the phrase: the form is named, `end with "ANSWER: X"`, not used."""
+    """Whether quotation marks open right before the phrase, or code prints it: the form is named, `end with "ANSWER: X"`, not used."""
     before = tail[max(0, match.start() - 3) : match.start()]
+    if re.search(r"\bprint\(", tail[tail.rfind("\n", 0, match.start()) + 1 : match.start()]):
+        return True
     return re.search(r'["“”„«`]\**\Z', before) is not None and _FIELD.match(tail, max(0, match.start() - 1)) is None
 
 

@@ -26,7 +26,7 @@ PRICE = re.compile(r"\$(?=\d[\d,.]*(?:[\s*|)]|$))|(?<=\d)\s?\$(?=[\s.,;!?]|$)")
 AMOUNT = re.compile(r"(?<![\w$\\])\$(?=\d[\d,]*(?:\.\d\d?)?[\s|*).,;!?])(?![^$\n]{0,60}\$(?!\d))")
 """A dollar sign before an amount, which closes no formula."""
 DENIED = re.compile(
-    r"\b(?:not|never|neither|nor|cannot|can't|isn't|doesn't|aren't|wasn't|won't|fail(?:s|ed)?|wrong|incorrect|impossible that|suppose|assume|if|unless|whatever)\b|"
+    r"\b(?:not|never|no\slonger|neither|nor|cannot|can't|isn't|doesn't|aren't|wasn't|won't|fail(?:s|ed)?|wrong|incorrect|impossible that|suppose|assume|if|unless|whatever)\b|"
     + FOREIGN_DENIED,
     re.IGNORECASE,
 )
@@ -140,6 +140,10 @@ _NAMED_VALUES = re.compile(
     r"(?:^|[:\s*])((?:[A-Za-z]\s?=\s?[-−]?\d+(?:[./]\d+)?(?:,\s|\sand\s)){1,4}[A-Za-z]\s?=\s?[-−]?\d+(?:[./]\d+)?)[.\s*]*$"
 )
 """Values with their names in plain text, at the end: `x = 4, y = 3`."""
+_INEQUALITY = re.compile(
+    r"(?:[:,]|\b(?:is|are|when|that|for|get|gives))\s([-−\d./√π()\s]*[<>≤≥]\s?[A-Za-z]\s?(?:[<>≤≥][-−\d./√π()\s]*)?|[A-Za-z]\s?[<>≤≥][-−\d./√π()\s]+)[.\s*]*$"
+)
+"""An inequality in plain text, at the end: `-5 ≤ x < -2`."""
 _CONCLUDED = re.compile(
     r"[,;:]\s{1,3}(?:so|hence|thus|therefore)[\s,:]{1,3}(?:(?:I|we)\s(?:think|believe|conclude|choose|pick)\s(?:that\s)?)?(?:it\sis\s|it's\s)?(\$[^$]{1,200}\$|[-−]?\d[\d,./]{0,20}|[A-J](?![A-Za-z]))[.\s]{0,3}$",
     re.IGNORECASE,
@@ -159,6 +163,8 @@ _COUNTED_CHAIN = re.compile(r"[^A-Za-z=\d]*\d[^A-Za-z=]*=\s?([^=]*)")
 _SUBJECT = re.compile(
     r"(?!.*\b(?:minus|negative|plus|times|base)\b)(?:(?:[^\W\d_]+\s){2,8}|[\u4e00-\u9fff]{2,20})(?=\\?[$€£¥]?\d[\d.,/]*[^\d]*$)"
 )
+_TUPLE = re.compile(r"[^\W\d_][^()=$]*\s(\([a-z](?:\s?[,;]\s?[a-z]){1,3}\)\s?=\s?\([^()]+\))")
+"""A tuple with its names, after words: `the pair (x, y) = (3, 2)`."""
 _FOREIGN_UNIT = re.compile(r"(?<=\d)\s?(?:[\u0400-\u04ff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]+\s?){1,4}\.?$")
 """Words for what is counted, in a script that the verifier reads few units of."""
 _JOINED = re.compile(r"(?:[,;]|\b(?:and|or|et|ou|y|o|und|oder)\b|[和或、])\s*$", re.IGNORECASE)
@@ -456,6 +462,8 @@ def _bare(rest: str) -> str:
         rest = quoted[1]
     if (worked := _COUNTED_CHAIN.fullmatch(rest)) is not None and _WORDS.search(worked[1]):
         rest = worked[1]
+    if (named := _TUPLE.fullmatch(rest)) is not None:
+        return named[1]
     if (subject := _SUBJECT.match(rest)) is not None:
         rest = rest[subject.end() :]
     unread = ("unrecognised", "expression", "text")
@@ -492,6 +500,8 @@ def find_stated_value(sentence: str, asked: Asked = NOTHING_ASKED) -> str | None
         return first[1]
     if (pairs := _NAMED_VALUES.search(sentence)) is not None:
         return pairs[1]
+    if (inequality := _INEQUALITY.search(sentence)) is not None:
+        return inequality[1].strip(" .")
     concluded = _CONCLUDED.search(sentence)
     if concluded is not None:
         return concluded[1].strip("$") or None

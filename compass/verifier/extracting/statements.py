@@ -40,7 +40,7 @@ from compass.verifier.extracting.sentences import (
 _BECAUSE = re.compile(r"\b(?:because|since)\b", re.IGNORECASE)
 _CONCLUSION = re.compile(
     rf"^[\s*$-]{{0,6}}(?:so|thus|hence|therefore|consequently|in total|altogether|finally|in conclusion|conclusion(?=\W*:)|overall|total|∴|\\therefore|{FOREIGN_THEREFORE})(?![a-z])"
-    r"|\b(?:in total|altogether|in all)\b|\bso\s(?!(?:on|far|much|many)\b)(?:he|she|it|they|we|there|the|[A-Z]\w+)\b",
+    r"|\b(?:in total|altogether|in all)\b|\bI(?:['’](?:d|ll)|\s(?:would|will))\s(?:go\swith|say)\b|\bso\s(?!(?:on|far|much|many)\b)(?:he|she|it|they|we|there|the|[A-Z]\w+)\b",
     re.IGNORECASE,
 )
 _THEREFORE = re.compile(
@@ -49,7 +49,7 @@ _THEREFORE = re.compile(
 )
 _ONE_VALUE = r"(?:\$[^$]{1,300}\$|\\\([^()]{1,300}\\\)|[-−$]?\d[\d,./]*)\s?%?"
 _ENDS_WITH_VALUE = re.compile(
-    rf"\b(?:is|are|equals)\s{_ONE_VALUE}(?:,?\s(?:or|that\sis(?:\sto\ssay)?),?\s{_ONE_VALUE}){{0,3}}\.?$"
+    rf"\b(?:(?:is|are|equals)\s|(?:gives|yields|get|obtain|find|have|with)\s(?=\$)){_ONE_VALUE}(?:,?\s(?:or|that\sis(?:\sto\ssay)?),?\s{_ONE_VALUE}){{0,3}}\.?$"
 )
 _CUT = re.compile(
     r"[-+*/=^_({\[,\\]$|(?<![\w$\\])(?:the|an?|and|or|of|is|are|to|in|with|for|then|so|that|by|from|as|we|if|but)$"
@@ -59,9 +59,9 @@ _ONE_NAME = re.compile(r"[^\W\d_]{2,30}(?:[ -][^\W\d_]{1,30}){0,2}[.!]?")
 _ONE_CHOICE = re.compile(r"\**\(?[A-J]\)?\**[.!]?")
 """A last line that is the letter of a choice."""
 _OUTPUT = re.compile(
-    r"(?:```(?:output|text)?\s{0,3}\n|<\|?[a-z_]{0,20}(?:execution|output|result|response|stdout)\|?>\s{0,3})([^`<]{1,200}?)\s{0,9}(?:```|</?\|?\w{1,20}\|?>)\s{0,9}$"
+    r"(?:```(?:output|text)?\s{0,3}\n|(?:^|\n)>>>[^\n]*\n|<\|?[a-z_]{0,20}(?:execution|output|result|response|stdout)\|?>\s{0,3})([^`<]{1,200}?)\s{0,9}(?:```|</?\|?\w{1,20}\|?>|(?:\n>>>)?(?<=[\])\w])(?=\s*$))\s{0,9}$"
 )
-"""What code printed last, in a fence or between tags."""
+"""What code printed last: in a fence, between tags, or behind Python's prompt."""
 _LIST = re.compile(r"^\[([^\[\]]*)\]$")
 """A list that Python printed, whose brackets are no interval's."""
 _VALUE = re.compile(rf"{FORMULA.pattern}|(?<![\w.,/:])\d[\d.,/:]*", re.DOTALL)
@@ -137,7 +137,9 @@ def find_stated_answer(text: str, asked: Asked, *, must_conclude: bool) -> str |
     output = _OUTPUT.search(text[-400:])
     if output is not None and output[1].strip():
         printed = output[1].strip().splitlines()[-1]
-        return None if must_conclude else _LIST.sub(r"\1", printed)
+        if (listed := _LIST.fullmatch(printed)) is not None:
+            printed = listed[1] if "," in listed[1] else ", ".join(listed[1].split())
+        return None if must_conclude else printed
     if is_cut_off(text):
         return None
     display = [match for match in FORMULA.finditer(text) if match.group(1) or match.group(4)]
@@ -186,7 +188,7 @@ def _answers_first(sentences: list[str], asked: Asked) -> bool:
     if asked.asks_whether and YES_OR_NO.fullmatch(first.strip("*. \n")):
         return not any(YES_OR_NO_FIRST.match(sentence) for sentence in rest)
     is_marked = find_bold_value(first) is not None
-    return _EXPLAINS.match(rest[0]) is not None and (is_marked or not any(map(_THEREFORE.search, rest[1:])))
+    return _EXPLAINS.match(rest[0]) is not None and (is_marked or not any(map(_THEREFORE.search, rest[1:][-1:])))
 
 
 def _choose_sentence(sentences: list[str], asked: Asked) -> str:

@@ -219,10 +219,10 @@ _NUMBER_WORDS = "|".join(sorted([*_SMALL, *_TENS], key=len, reverse=True)) + f"|
 _RUN = re.compile(
     rf"(?<![\w-])(?<!\bthe\s)(?<!\bthese\s)(?<!\bthose\s)(?:(?:minus|negative)\s)?(?:an?\s(?={_SCALE_WORDS}))?(?:{_NUMBER_WORDS})(?!\w)"
     rf"(?:(?:\s|-|(?<=hundred)\sand\s|(?<=thousand)\sand\s|(?<=million)\sand\s)(?:{_NUMBER_WORDS})(?!\w))*"
-    rf"(?:[\s-](?:{'|'.join(FRACTIONS)})(?!\w)(?<!quarters)|[\s-]quarters(?=\sof\b))?(?!-\w)",
+    rf"(?:[\s-](?:{'|'.join(FRACTIONS)})(?!\w))?(?!-\w)",
     re.IGNORECASE,
 )
-"""A number in words, but for "the two", which stands for things, and three quarters that are coins."""
+"""A number in words, but for "the two", which stands for things."""
 
 
 def write_numbers(sentence: str) -> str:
