@@ -145,8 +145,8 @@ _ASIDE = re.compile(r"((?:^|[\s{])[A-Za-z]*[a-z])\s\((?=[^()]*[A-Za-z]{3})[^(){}
 _LABEL = re.compile(r"\(?[A-Za-z0-9]\)")
 _OPENING = r"[\s$*({\[\\]{0,6}$"
 _FILLERS = r"(?:\s+(?:be|is|are|equals?|to|the|an?|any|as|just|simply|only|out|answer|option|choice|value|result|solution|candidate|number|root)\b){0,5}"
-_DENIED = re.compile(
-    rf"(?:\b(?:not|never|neither|nor|cannot|except|reject(?:s|ed|ing)?|exclud(?:e|es|ed|ing)|discard(?:s|ed|ing)?|eliminat(?:e|es|ed|ing)|rul(?:e|es|ed|ing)\sout)|n't|n’t|不是|不等于|不能是)"
+DENIES_NEXT = re.compile(
+    rf"(?:\b(?:not|never|neither|nor|cannot|except|reject(?:s|ed|ing)?|exclud(?:e|es|ed|ing)|discard(?:s|ed|ing)?|disregard(?:s|ed|ing)?|ignor(?:e|es|ed|ing)|forget|distrust|eliminat(?:e|es|ed|ing)|rul(?:e|es|ed|ing)\sout)|n't|n’t|不是|不等于|不能是)"
     rf"{_FILLERS}{_OPENING}|\b(?:rather|other|else|different|differs?)\s(?:than|from)\s(?:the\s)?{_OPENING}|\b(?:(?:all|any|every|no)(?:thing|\s\w+)?|none)\sbut\s(?:the\s)?{_OPENING}|\binstead\sof\s(?:the\s)?{_OPENING}"
     rf"|\b(?:not|false|untrue|wrong|incorrect|impossible)\s(?:\w+\s)?that\b[^.;,\n]*{_OPENING}",
     re.IGNORECASE,
@@ -204,7 +204,7 @@ def _is_relative(text: str, box: Box, low: int) -> bool:
     has" states its box."""
     near = text[max(low, box.start - 60) : box.start]
     return bool(
-        any(pattern.search(near) for pattern in (_DENIED, _BOUNDED, _CHANGED))
+        any(pattern.search(near) for pattern in (DENIES_NEXT, _BOUNDED, _CHANGED))
         or any(pattern.match(text, box.end, box.end + 60) for pattern in (_QUESTIONED, _ESTIMATED))
     )
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 
 from compass.verifier.extracting.announcements import CORRECTED, TAIL, find_announced
-from compass.verifier.extracting.boxes import find_boxes
+from compass.verifier.extracting.boxes import DENIES_NEXT, find_boxes
 from compass.verifier.extracting.languages import FOREIGN_DENIED, FOREIGN_REJECTED
 from compass.verifier.extracting.sentences import DENIED, FORMULA, NUMBER, SENTENCE, YES_OR_NO, find_stated_value
 from compass.verifier.verify import verify
@@ -142,10 +142,11 @@ _REPLACES = re.compile(
 """What opens a value in the place of one that was given."""
 _OWNED = re.compile(
     r"(?<!\bif\s)(?<!\bhope\s)(?<!\bunless\s)\bI(?:'ve|\shave)?\s(?:made\s(?:a|an|some|the)\b.{0,20}\b(?:mistake|error|slip)|mis\w+|forgot|dropped|overlooked|missed|mixed\s(?:\w+\s)?up|swapped)\b"
+    rf"|\bI\s(?:can['’]?t|cannot|can\snot)\s(?:decide|choose)\b"
     rf"|{FOREIGN_REJECTED}",
     re.IGNORECASE,
 )
-"""The writer owns an error."""
+"""The writer owns an error, or is undecided."""
 _SECOND_LOOK = re.compile(
     r"(?:^|[.!?;:\n]\s{0,3})(?:but\s|no,?\s)?(?:wait|hold on|oops)(?=[,.!?…—–-]|\s(?:no|that|this|I|a (?:sec|moment|minute))\b)"
     r"|\b(?:let me|let's|I(?:'ll|\swill|\sneed to|\shave to|\sshould|\smust))\s(?:re-?(?:do|compute|calculate|think|start|consider|count)|(?:start|begin|try|think)\s(?:over|again))\b",
@@ -285,7 +286,7 @@ def _is_denied_before(lead: str, above: str, previous: str) -> bool:
     heading = _HEADING.search(above)
     if heading is not None and ((_denies(heading[1]) and _NAMES_WRONG.match(heading[1])) or _QUOTES.match(heading[1])):
         return True
-    if _WRONG_SUBJECT.search(lead):
+    if _WRONG_SUBJECT.search(lead) or DENIES_NEXT.search(lead):
         return True
     if _FORWARD.search(previous) and (_denies(previous) or _OTHERS_SAY.match(previous)):
         return True

@@ -40,7 +40,7 @@ _AND = r"(?:\s*[,;、]\s*(?:and\s+|y\s+|et\s+|und\s+)?|\s+(?:and|&|y|et|und)\s+|
 _CHOICES = rf"(?:\([A-J]\)|[A-J])(?:{_AND}(?:\([A-J]\)|[A-J])(?![\w']))+"
 """Several choices: `(A), (C) and (D)`, `A and C`."""
 _EXPLAINED = re.compile(
-    r"(?<=[\w$%.*!)])(?:\s{1,2}\(|（)(?=[^()（）]*[^\W\d_]{2}|\s?(?:≈|~|\$?\\approx)|\d[\d.,]*\s[-+*/×·÷−])(?![^()]*\bmod\b)(?:[^()（）$\\]|\$[^$]{1,200}\$)*[)）](?=\W*$)"
+    r"(?<=[\w$%.*!)])(?:\s{1,2}\(|（)(?!or\s(?:possibly|perhaps|maybe|it\s(?:may|might|could))\b)(?=[^()（）]*[^\W\d_]{2}|\s?(?:≈|~|\$?\\approx)|\d[\d.,]*\s[-+*/×·÷−])(?![^()]*\bmod\b)(?:[^()（）$\\]|\$[^$]{1,200}\$)*[)）](?=\W*$)"
     r"|(?<=\w)\s\((?=\s?(?:≈|[^\W\d_]{2,}[\s,]))(?![^()]*\bmod\b)(?:[^()$\\]|\$[^$]{1,200}\$)*\)(?=[\s,])"
 )
 """Words in brackets after a value, or within a sentence: "44.1 m (about 44 m)"."""
@@ -80,7 +80,7 @@ _RANKED = re.compile(
     re.IGNORECASE,
 )
 """What a sentence ranks before others: "$3^{40}$ is the larger of the two"."""
-_EITHER_LETTER = re.compile(r"^\W{0,4}\(?[A-J]\)?\s{0,3}(?:or|oder|ou|o)\s{0,3}\(?[A-J]\b")
+_EITHER_LETTER = re.compile(r"^\W{0,4}\(?[A-J]\)?\s{0,3}(?:or|oder|ou|o)\s{0,3}\(?[A-J]\b\)?")
 _CONTRAST = re.compile(
     r"(?:,|\sand|\sbut|\swhile)\s+(?:not\s[^,;]{1,40}|[^;$\d]{1,40}\s(?:is|are|was|were|do|does)(?:\snot|n't)\W*)$",
     re.IGNORECASE,
@@ -397,8 +397,10 @@ def read_value(sentence: str) -> str | None:
     if (in_digits := _IN_DIGITS.fullmatch(sentence)) is not None:
         return in_digits[1]
     sentence = _NOT_BUT.sub("", drop_asides(sentence, announced=True))
-    if _EITHER_LETTER.match(sentence) or DANGLING.search(sentence):
+    if DANGLING.search(sentence):
         return None
+    if (either := _EITHER_LETTER.match(sentence)) is not None:
+        return either[0]
     letter = _LETTERS.match(sentence) or _LETTER.match(sentence)
     if letter is not None:
         value = sentence[letter.end() :].strip(" .*")
@@ -720,7 +722,7 @@ def find_last_value(text: str, question: str | None) -> str | None:
     for sentence in reversed(sentences[-LOOKED_AT:]):
         if lettered or whether:
             found = list((_ONE_CHOICE if lettered else YES_OR_NO).finditer(sentence))
-            if found:
+            if found and (lettered or len({one[0].lower() for one in found}) == 1):
                 return found[-1][0].strip("*")
             continue
         if is_hedged(sentence) or DENIED.search(sentence) or sentence.endswith("?"):

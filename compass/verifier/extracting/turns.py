@@ -49,8 +49,8 @@ def _drop_cut_repeat(text: str) -> str:
     for sign in ("\n", ". "):
         before, found, last = text.rstrip().rpartition(sign)
         previous = before.rstrip().rpartition(sign)[2]
-        ends = sign != "\n" and last.endswith((".", "!", "?"))
-        if found and last and not ends and previous.startswith(last) and previous != last:
+        is_whole = last.lstrip().startswith("=") or (sign != "\n" and last.endswith((".", "!", "?")))
+        if found and last and not is_whole and previous.startswith(last) and previous != last:
             return before + found
     return text
 
