@@ -114,7 +114,8 @@ def compare_lists(gold: Shape, answer: Shape, compare: Compare) -> Finding:
         if "" not in named or "set" in kinds:
             return differ("other names")
         lean(Leniency.NAME)
-        return compare_in_order(first, second, compare)
+        is_numbered = _are_numbered(gold.names if named[0] else answer.names)
+        return (compare_in_any_order if is_numbered else compare_in_order)(first, second, compare)
     if named == ("one", "one") and set(gold.names) - {""} != set(answer.names) - {""}:
         return differ("other names")
     if gold.kind != answer.kind:
@@ -162,6 +163,11 @@ def _naming(names: tuple[str, ...]) -> str:
     if len(different) == 2 and all(_EXTREME.fullmatch(name) for name in different):
         return ""  # the values say which is the largest
     return "" if not different else "one" if len(different) == 1 else "several"
+
+
+def _are_numbered(names: tuple[str, ...]) -> bool:
+    """Whether names differ in their number alone, as `x_1` and `x_2` do, which is as good as none."""
+    return len({re.sub(r"_\d+", "", name) for name in names}) == 1
 
 
 def _one_of(gold: Shape, answer: Shape, compare: Compare) -> Finding:

@@ -40,6 +40,8 @@ _SPACED_UNIT = re.compile(
     r"(?:[A-Za-z](?:_\{?\w{1,9}\}?)? ?= ?)?-?[\d.,]+(?:[eE][+-]?\d+)?(?:\\(?:times|cdot) ?10\^(?:\d|\{-?\d+\}))? (?P<unit>[A-Za-z]{1,3}(?:\^(?:\d|\{-?\d\}))?(?:/[A-Za-z]{1,3}(?:\^(?:\d|\{-?\d\}))?)?)"
 )
 """A number, a space and a unit in plain letters, as the whole text, the number perhaps named: `5 m`, `g = 9.8 m/s^2`."""
+_TWO_UNITS = re.compile(r"(\d+) ?([A-Za-z]{1,3}) ?(?:and |, ?)?(\d+(?:\.\d+)?) ?([A-Za-z]{1,3})")
+"""A measure in two units in plain letters, as the whole text: `4 h 30 min`, `5 ft 8 in`."""
 _STYLE = frozenset("boldsymbol bm mathcal displaystyle rm cal left right mathop sc".split())
 _JOINERS = frozenset(["and", "or"])
 _PLAIN_NAMES = (
@@ -79,6 +81,9 @@ def tokenize(text: str) -> list[Token]:
     spaced = _SPACED_UNIT.fullmatch(text) if " " in text else None
     if spaced is not None and _is_unit(spaced["unit"]):
         return [*tokenize(text[: spaced.start("unit") - 1]), *_unit_tokens(spaced["unit"])]
+    double = _TWO_UNITS.fullmatch(text) if spaced is None and text[-1:].isalpha() else None
+    if double is not None and _is_unit(double[2]) and _is_unit(double[4]):
+        return [("num", double[1]), *_unit_tokens(double[2]), ("num", double[3]), *_unit_tokens(double[4])]
     while position < end:
         match = match_at(text, position)
         if match is None:
