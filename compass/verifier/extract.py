@@ -35,6 +35,7 @@ from compass.verifier.extracting.sentences import (
     FORMULA,
     YES_OR_NO,
     drop_announcement,
+    drop_asked_side,
     find_last_value,
     find_numbers,
     find_readable_part,
@@ -139,12 +140,19 @@ def read_answer(response: str, mode: Mode = Mode.LENIENT, question: str | None =
         raise TypeError(f"a response must be text, found {type(response).__name__}")
     mode = Mode(mode)  # callers also name it by its text
     reading = _read_own_turn(keep_own_turn(response[-MAX_RESPONSE:]), mode, question)
-    if reading.evidence == "box" and reading.answer is not None:
-        reading = reading._replace(answer=drop_announcement(reading.answer))
+    if reading.answer is not None:
+        answer = drop_announcement(reading.answer) if reading.evidence == "box" else reading.answer
+        reading = reading._replace(answer=_write_as_asked(answer, question))
     if reading.answer is not None and _may_hold_value(reading.answer):
         part = find_readable_part(reading.answer, find_numbers(question or ""), boxed=reading.evidence == "box")
         return reading._replace(answer=part or reading.answer)
     return reading
+
+
+def _write_as_asked(answer: str, question: str | None) -> str:
+    """An answer in the terms of its question: a letter of options as a capital, an equation for what is asked as its value."""
+    asked = read_question(question)
+    return answer.upper() if asked.is_lettered and re.fullmatch("[a-h]", answer) else drop_asked_side(answer, asked)
 
 
 def _shorten_gaps(text: str) -> str:

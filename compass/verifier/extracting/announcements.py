@@ -22,13 +22,13 @@ TAIL = 4_000
 REACH = 700
 """Characters after a phrase in which what it announces is looked for."""
 CORRECTED = re.compile(
-    r"\b(?:wait|hmm+|hold on|oops|actually|correction|corrected|sorry|instead|ignore|disregard|scratch that|mistake|error|really|no,)(?![a-z])"
+    r"\b(?:wait|hmm+|hold on|oops|actually|correction|corrected|sorry|instead|ignore|disregard|scratch that|(?<!common )(?<!typical )(?<!frequent )mistake|error|really|no,)(?![a-z])"
     r"|\b(?:this|that|it|which|above|box|answer)\s(?:is|was|'s)\s(?:wrong|incorrect|not\s(?:right|correct)|mistaken)\b|更正|不对",
     re.IGNORECASE,
 )
 ANNOUNCED = re.compile(
     r"####(?!#)|(?:final\s+)?(?:answer|result)s?\**(?:\s?\([^()\n:]{1,40}\))?\s{0,3}(?:is|are|:|=|will\s+be|would\s+be|should\s+be)\**\s{0,3}:?"
-    r"|(?:correct\s+)?(?:option|choice)s?\s+(?:is|are)|correct\s+(?:option|choice|statement)s?\**:\**|(?<=\*)(?:conclusion|verdict)\**:\**|故\s?选\s?[:：]?|应选\s?[:：]?|选\s?[:：]|(?<![不可若])选\s?(?=[A-H](?![A-Za-z]))|(?<!as\s)it\sshould\sbe|"
+    r"|(?:correct\s+)?(?:option|choice)s?\s+(?:is|are)|correct\s+(?:option|choice|statement)s?\**:\**|(?<=\*)(?:conclusion|verdict)\**:\**|(?<=\n)solutions?:(?=\s*\n\s*-\s)|故\s?选\s?[:：]?|应选\s?[:：]?|选\s?[:：]|(?<![不可若])选\s?(?=[A-H](?![A-Za-z]))|(?<!as\s)it\sshould\sbe|"
     + FOREIGN_ANNOUNCED,
     re.IGNORECASE,
 )
@@ -39,7 +39,8 @@ _LATER = re.compile(
 )
 _HEADING = re.compile(r"^[#* ]{0,8}(?:the\s)?(?:final\s)?(?:answer|result)s?[*: ]{0,8}$", re.IGNORECASE | re.MULTILINE)
 _TAG = re.compile(
-    r"[<\[]((?:final|my|the)?[_ -]?(?:answer|result))[>\]](.{0,2000}?)[<\[]/\1[>\]]", re.IGNORECASE | re.DOTALL
+    r"[<\[]((?:final|my|the)?[_ -]?(?:answer|result))(?:\s[^<>]{0,80})?[>\]](.{0,2000}?)[<\[]/\1[>\]]",
+    re.IGNORECASE | re.DOTALL,
 )
 _BULLETS = re.compile(r"\s*[-*•]\s+[^\n]{1,80}(?:\s*\n\s*[-*•]\s+[^\n]{1,80}){1,20}")
 _BULLET = re.compile(r"^[-*•]\s+(?=[^\n]+\Z)")
@@ -54,6 +55,14 @@ _CALL = re.compile(
     re.IGNORECASE,
 )
 """A call that ends a turn with its answer: `Finish[8]`."""
+_RESULT = re.compile(
+    r"""["'](?:[A-Za-z]{1,12}[_ -]?)?(?:result|solution)s?["']\s{0,9}:\s{0,9}(?=(?:[\s\d{}\[\],:.+-]|"[^"\n]{0,200}"|'[^'\n]{0,200}'|true|false|null|e)*[\s`]*\Z)""",
+    re.IGNORECASE,
+)
+"""A field for the result, in an object with which the response ends."""
+_TICKED = re.compile(r"^[\s*-]{0,6}(?:\[[xX✓✔]\]|[☑✅])\s*\**\(?([A-J])\b", re.MULTILINE)
+_UNTICKED = re.compile(r"^[\s*-]{0,6}(?:\[\s?\]|[☐❌✗])\s*\**\(?[A-J]\b", re.MULTILINE)
+"""An option in a list with boxes to tick."""
 _FIELD_END = re.compile(r"\s{0,99}(?:[,}\]]|$)")
 _BOLD_FIRST = re.compile(r"[ :\n：>]{0,9}\*\*[^*\n]{1,120}\*\*")
 _FENCE = re.compile(r"\s{0,9}```\w{0,12}\s{1,9}")
@@ -94,6 +103,13 @@ def find_announced(tail: str) -> list[Announced]:
         for match in list(_FIELD.finditer(tail))[-_LAST:]
         if (value := _read_field_with_unit(tail[match.end() : match.end() + REACH]))
     ]
+    ticked = list(_TICKED.finditer(tail))
+    if ticked and _UNTICKED.search(tail):
+        found.append((ticked[0].start(), ", ".join(one[1] for one in ticked), True))
+    if (result := _RESULT.search(tail)) is not None and (
+        value := _read_field_with_unit(tail[result.end() : result.end() + REACH])
+    ):
+        found.append((result.start(), value, True))
     if (call := _CALL.search(tail)) is not None:
         found.append((call.start(), call[2].strip(), True))
     taken = [(start, start + 1) for start, _, _ in found]
@@ -120,7 +136,9 @@ def find_announced(tail: str) -> list[Announced]:
 def has_announcement(tail: str) -> bool:
     """Whether a phrase announces an answer, be it none that can be read: "the answer is less than 5", "is the answer 5?"."""
     phrases = (
-        match for match in ANNOUNCED.finditer(tail) if match[0] != "####" or not _is_heading(tail[match.end() :])
+        match
+        for match in ANNOUNCED.finditer(tail)
+        if not _refers_on(tail, match) and (match[0] != "####" or not _is_heading(tail[match.end() :]))
     )
     return _FIELD.search(tail) is not None or next(phrases, None) is not None
 
@@ -240,6 +258,8 @@ def _read_field(text: str) -> str | None:
             unclosed = _UNCLOSED.fullmatch(text)
             return _read_label(unclosed[1]) if unclosed else None
         return _read_label(_unescape(text[1:end]).strip())
+    if text[:2] == "[[" and "]]" in text:
+        return text[: text.index("]]") + 2]
     if text[:1] == "[" and "]" in text:
         items = re.findall(r"""\"[^\"]*\"|'[^']*'|[^,\s\"']+""", text[1 : text.index("]")])
         return ", ".join(item.strip("\"'") for item in items) or None

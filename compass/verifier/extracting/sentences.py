@@ -106,7 +106,7 @@ COMPOUND = re.compile(
 )
 """A measure in two units: "4 hours and 30 minutes"."""
 _CONJUNCTION = re.compile(
-    r"^(?:(?:so|thus|hence|therefore|then|and|we\s(?:get|have|find|know)|that|indeed|exactly|simply|just|equal to|really|now|therefore,|given by|donc|alors|de|égale? à|por lo tanto|entonces|igual a|also|gleich|综上|所以|因此|故)(?![a-z])[\s,:，：]*|=\s*)+",
+    r"^(?:(?:so|thus|hence|therefore|then|and|we\s(?:get|have|find|know)|that|indeed|exactly|simply|just|equal to|really|now|therefore,|given by|donc|alors|de|égale? à|por lo tanto|entonces|igual a|also|gleich|综上|所以|因此|故|∴|⇒|→|\\therefore)(?![a-z])[\s,:，：]*|=\s*)+",
     re.IGNORECASE,
 )
 _PROSE = re.compile(r"[A-Za-z]{2,}\s+[A-Za-z]{2,}\s+[A-Za-z]{2,}")
@@ -189,10 +189,13 @@ _SO_CLAUSE = re.compile(
 )
 """Where what follows from the rest of a sentence begins."""
 _ADJUNCT = re.compile(
-    r"\b(?:in|at|for|with|by|after|before|from|over|within|during|per|on|since|until|between|among|if|when|while|because|where|than|each|every|out of|every|of the)\b(?:\s+(?:[a-z'-]+)){0,5}?\s*\\?\$?$|\bto\s+[a-z]+\s+(?:[a-z]+\s+){0,2}\\?\$?$",
+    r"\b(?:in|at|for|with|by|after|before|below|above|under|from|over|within|during|per|on|since|until|between|among|if|when|while|because|where|than|each|every|out of|every|of the)\b(?:\s+(?:[a-z'-]+)){0,5}?\s*\\?\$?$|\bto\s+[a-z]+\s+(?:[a-z]+\s+){0,2}\\?\$?$",
     re.IGNORECASE,
 )
 """A preposition or a conjunction that rules over the number after it: "at a speed of", "to make"."""
+_MONEY = re.compile(r"\b(\d+) dollars? and (\d{1,2}) cents?\b")
+_CHAIN = re.compile(r":\s([^:A-Za-z$\\=]*\d[^:A-Za-z$\\=]*=[^:A-Za-z$\\]*\d)[.\s*]*$")
+"""A calculation without letters after its name, at the end: `the sum: 20 * 20 = 400`."""
 _CURRENCY = re.compile("[$€£¥]")
 _CURRENCY_AFTER = re.compile(r"\s?\\?(?:[$€£¥]|(?:euro|dollar|pound)s?\b)", re.IGNORECASE)
 _TIME_WORD = re.compile(
@@ -293,6 +296,8 @@ class Asked(NamedTuple):
 
     numbers: frozenset[str] = frozenset()
     """Its numbers, as digits without thousands separators."""
+    text: str = ""
+    """All of it, without blanks and braces."""
     words: frozenset[str] = frozenset()
     """Its words, in lower case: `even` and `odd` of "is it even or odd?"."""
     counted: frozenset[str] = frozenset()
@@ -337,6 +342,7 @@ def read_question(question: str | None) -> Asked:
     labels = "".join(letter for letter, _, _ in find_part_labels(question))
     return Asked(
         numbers=frozenset(find_numbers(question)),
+        text=_compact(question),
         words=frozenset(re.findall(r"[^\W\d_]+", question.lower())),
         counted=frozenset(
             match[1].split()[-1].lower() for asks in (_HOW_MANY, _FOREIGN_COUNTED) for match in asks.finditer(question)
@@ -352,6 +358,22 @@ def read_question(question: str | None) -> Asked:
         named=frozenset(names.findall(question)) if names else frozenset(),
         parts=labels if len(labels) > 1 and "abcdef".startswith(labels) else "",
     )
+
+
+_BLANKS = re.compile(r"[\s{}$]|\\(?:left|right|[,;:! ])|(?<=\\)d(?=frac)")
+
+
+def _compact(formula: str) -> str:
+    """A formula as it is compared with the question's: without blanks, braces and commands for size."""
+    return _BLANKS.sub("", formula)
+
+
+def drop_asked_side(answer: str, asked: Asked) -> str:
+    """The right side of an equation whose left side is the question's own expression: 18 of `x^3 + y^3 = 18` where that sum is asked for."""
+    left, sign, right = answer.partition("=")
+    name = _compact(left)
+    is_asked = sign and "=" not in right and len(name) > 2 and name in asked.text and f"{name}=" not in asked.text
+    return right.strip() if is_asked else answer
 
 
 def drop_asked_bounds(sentence: str, asked: Asked) -> str:
@@ -438,7 +460,7 @@ def drop_asides(sentence: str, *, announced: bool = False) -> str:
     sentence = _RESTATED.sub("", sentence)
     sentence = _CONTRAST.sub("", sentence)
     main = _SUBORDINATE.sub("", sentence)
-    return main if re.search(r"\d", main) else sentence
+    return main if re.search(r"\d", write_numbers(main)) else sentence
 
 
 def _choice_of(option: re.Match[str]) -> str:
@@ -517,13 +539,14 @@ def find_stated_value(sentence: str, asked: Asked = NOTHING_ASKED) -> str | None
         return ranked[1].strip("$")
     if (number := _find_value_of_person(sentence, asked)) is not None:
         return number
+    if (chosen := CHOSEN.search(sentence)) is not None:
+        return chosen[1]
     if DENIED.search(_WHICH_NOT.sub("", sentence)) or (
         _RELATIVE.search(sentence) and not _DIFFERENCE.fullmatch(sentence)
     ):
         return _find_asked_number(sentence, asked) or _find_asked_subject(sentence, asked)
     sentence = _CONJUNCTION.sub("", sentence).rstrip("。 .")
-    option = CHOSEN.search(sentence) or _OPTION.search(sentence)
-    if option is not None:
+    if (option := _OPTION.search(sentence)) is not None:
         return _choice_of(option)
     if (measure := COMPOUND.search(sentence)) is not None and len(NUMBER.findall(sentence)) == 2:
         return measure[0]
@@ -560,7 +583,7 @@ def _find_only_letters(sentence: str) -> str | None:
 def _choose_value(sentence: str, asked: Asked) -> str | None:
     """Of the formulas and numbers in a sentence the one that it states, by verbs, prepositions and what the question gives."""
     sentence = _SPOKEN.sub(lambda match: f" {'+' if match[1] == 'plus' else '-'} ", write_numbers(sentence))
-    sentence = _SIGN_WORD.sub("-", sentence)
+    sentence = _MONEY.sub(lambda money: f"${money[1]}.{int(money[2]):02}", _SIGN_WORD.sub("-", sentence))
     blank, places = _find_places(sentence)
     if not places:
         verbs = list(_VERB_ALONE.finditer(sentence))
@@ -578,6 +601,15 @@ def _choose_value(sentence: str, asked: Asked) -> str | None:
         and _ADVERB.fullmatch(sentence[verbs[-1].end() : start])
     ):
         return last
+    if (chain := _CHAIN.search(sentence)) is not None:
+        return last_side(chain[1])
+    if (
+        verbs
+        and verbs[-1].end() <= places[-2:][0][0][0]
+        and _ADJUNCT.search(blank[: places[-1][0][0]])
+        and (main := _find_main_value(blank, places)) is not None
+    ):
+        return main
     if verbs and verbs[-1].end() <= places[-1][0][0] and not _PROSE.search(blank[verbs[-1].end() :]):
         return _bare(_REASON.sub("", _CONJUNCTION.sub("", sentence[verbs[-1].end() :].strip())).strip()) or None
     if len(places) == 1:
@@ -837,9 +869,16 @@ def last_formula(sentence: str) -> str | None:
     return last_side(formula_text(last)) or None
 
 
+_FORMULA_TAIL = re.compile(
+    r"(?:\s*,\s*\\q?quad\s*(?:\\text\{\s*(?:for|where|if|when)\b.*|[A-Za-z]\s*(?:\\neq?|\\in|\\not|[<>]|\\[lg]eq?)(?![a-z]).*))?"
+    r"(?:\s|(?<=[\d}\w)])[.;,](?=\s|\\q|$)|\\q?quad(?![a-z])|\\(?:blacksquare|square|Box|qed)(?![a-z]))*$",
+    re.DOTALL,
+)
+
+
 def formula_text(match: re.Match[str]) -> str:
-    """The text between the delimiters of a formula."""
-    return next(group for group in match.groups() if group is not None).strip()
+    """The text between the delimiters of a formula, without the marks and the condition that end it."""
+    return _FORMULA_TAIL.sub("", next(group for group in match.groups() if group is not None).strip())
 
 
 def _split_last_side(formula: str) -> tuple[str, str, str]:
@@ -865,7 +904,7 @@ def last_side(formula: str) -> str:
         return formula
     if (
         left.count("=")
-        or re.fullmatch(r"\s*\\?[A-Za-z]+(?:_\{?\w+\}?)?(?:\([^()]*\))?\s*", left)
+        or re.fullmatch(r"\s*\\?[A-Za-z]+(?:_\{?\w+\}?|\^\{?-1\}?)?(?:\([^()]*\))?\s*", left)
         or not re.search(r"[A-Za-z]", right + left)
     ):
         return right.strip()

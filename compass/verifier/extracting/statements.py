@@ -59,7 +59,7 @@ _ONE_NAME = re.compile(r"[^\W\d_]{2,30}(?:[ -][^\W\d_]{1,30}){0,2}[.!]?")
 _ONE_CHOICE = re.compile(r"\**\(?[A-J]\)?\**[.!]?")
 """A last line that is the letter of a choice."""
 _OUTPUT = re.compile(
-    r"(?:```(?:output|text)?\s{0,3}\n|(?:^|\n)>>>[^\n]*\n|<\|?[a-z_]{0,20}(?:execution|output|result|response|stdout)\|?>\s{0,3})([^`<]{1,200}?)\s{0,9}(?:```|</?\|?\w{1,20}\|?>|(?:\n>>>)?(?<=[\])\w])(?=\s*$))\s{0,9}$"
+    r"(?:```(?:output|text)?\s{0,3}\n|(?:^|\n)>>>[^\n]*\n|\bprint\([^\n]*\n#\s|<\|?[a-z_]{0,20}(?:execution|output|result|response|stdout)\|?>\s{0,3})([^`<]{1,200}?)\s{0,9}(?:```|</?\|?\w{1,20}\|?>|(?:\n>>>)?(?<=[\])\w])(?=\s*$))\s{0,9}$"
 )
 """What code printed last: in a fence, between tags, or behind Python's prompt."""
 _LIST = re.compile(r"^\[([^\[\]]*)\]$")
@@ -96,10 +96,10 @@ LONGEST_OFFER = 400
 _RULE = re.compile(r"[-*_=#]{2,}")
 """A line across the page."""
 _ASIDE = re.compile(
-    r"\b(?:let me know|feel free|if you (?:have|need|want|would|like)|ask away|hope (?:this|that|it)|(?:happy|glad) to help|any (?:other |more )?questions)\b"
+    r"\b(?:let me know|feel free|if you(?: have| need| want| would| like|['’]d)|ask away|hope (?:this|that|it)|(?:happy|glad) to help|any (?:other |more )?questions)\b"
     r"|^\W*(?:note|tip|fun fact|bonus|reminder|explanation|reasoning|justification|remark|check|verification|verify|hint|p\.?\s?s\.?|probe|vérification|comprobación|verifica|проверка|检验|验证|検算|검산)\b"
     r"|^\W*(?:(?:as|for)\s(?:an?\s)?)?(?:[a-z']+[\s-]){0,2}(?:check|verification|verify|verif(?:y|ies)\sthat|confirms)\b(?!.*\b(?:so|thus|hence|therefore)\b)"
-    r"|\bwould\shave\s(?:been|given|got|had|made)\b|\bwould\b.*\b(?:instead(?!\sof)|otherwise)\b|^\W*otherwise\b|^\W*gdyby\b"
+    r"|(?:\bwould|['’]d)\shave\s(?:been|given|got|had|made)\b|\bwould\b.*\b(?:instead(?!\sof)|otherwise)\b|^\W*otherwise\b|^\W*gdyby\b"
     r"|^\W*(?:now\s)?(?:try|you\s(?:can|could|may|might))\b(?!.*\b(?:wrong|incorrect|not|instead|actually)\b)|^\W*now\syou\b|^\s*\([^()]*\)[.\s]*$|^\W*$",
     re.IGNORECASE,
 )
@@ -143,7 +143,7 @@ def find_stated_answer(text: str, asked: Asked, *, must_conclude: bool) -> str |
     if is_cut_off(text):
         return None
     display = [match for match in FORMULA.finditer(text) if match.group(1) or match.group(4)]
-    if display and not text[display[-1].end() :].strip(" .\n"):
+    if display and all(map(_is_aside, SENTENCE.split(text[display[-1].end() :].strip(" .\n")))):
         return last_side(formula_text(display[-1]))
     text = FORMULA.sub(_join_lines, text)
     sentences = [part for part in SENTENCE.split(text) if part and part.strip()]
@@ -185,8 +185,10 @@ def _answers_first(sentences: list[str], asked: Asked) -> bool:
     first, rest = sentences[0], sentences[1:]
     if not rest or _BEGINS_WORK.match(first) or any(map(CORRECTED.search, rest)):
         return False
-    if asked.asks_whether and YES_OR_NO.fullmatch(first.strip("*. \n")):
-        return not any(YES_OR_NO_FIRST.match(sentence) for sentence in rest)
+    if asked.asks_whether and (YES_OR_NO.fullmatch(first.strip("*.! \n")) or YES_OR_NO_FIRST.match(first)):
+        return not any(map(YES_OR_NO_FIRST.match, rest)) and find_yes_or_no(rest[-1], asked) is None
+    if asked.is_lettered and _ONE_CHOICE.fullmatch(first.strip()):
+        return not any(map(CHOSEN.search, rest)) and not any(map(_THEREFORE.search, rest[-1:]))
     is_marked = find_bold_value(first) is not None
     return _EXPLAINS.match(rest[0]) is not None and (is_marked or not any(map(_THEREFORE.search, rest[1:][-1:])))
 
@@ -298,7 +300,7 @@ def _may_state(sentence: str) -> bool:
 def _is_aside(sentence: str) -> bool:
     """Whether a sentence is a note, a check, a question, in brackets, speaks to the reader, or cheers: it states no answer."""
     cheers = sentence.rstrip().endswith("!") and not re.search(
-        r"[\d$\\]|^(?:yes|no|true|false)\b", sentence, re.IGNORECASE
+        r"[\d$\\]|^(?:yes|no|true|false)\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b", sentence, re.IGNORECASE
     )
     return cheers or sentence.rstrip().endswith("?") or _ASIDE.search(sentence) is not None
 

@@ -22,6 +22,10 @@ _OWN_LABEL = re.compile(r"\A\s*[#*> ]{0,6}(?:Assistant|assistant|ASSISTANT)\*{0,
 _ANSWERED = re.compile(r"\\boxed|answer|####|=|\d[^.\n]*\.?\s*$|\A\s*\S+(?:\s\S+){0,3}\s*\Z", re.IGNORECASE)
 
 
+_NUMBERED_PROBLEM = re.compile(r"(\s*\S{1,20}(?:[ ]\S{1,20}){0,3}\s*\n)\s*\d{1,3}[.)]\s[^\n]{8,}\?")
+"""A short answer and the next problem of a list."""
+
+
 def keep_own_turn(text: str) -> str:
     """The part of a response in which its answer may stand; empty where there is none.
 
@@ -69,6 +73,8 @@ def _last_thought(text: str) -> re.Match[str] | None:
 def _next_turn(text: str) -> int:
     """Where another speaker's line or, after an answer, another problem begins; the text's end where none does."""
     places = [start for word in _SPEAKERS for start in _lines(text, word)]
+    if (numbered := _NUMBERED_PROBLEM.match(text)) is not None:
+        places.append(numbered.end(1))
     places += [
         start
         for word in _PROBLEMS
