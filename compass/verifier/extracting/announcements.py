@@ -56,7 +56,7 @@ _CALL = re.compile(
 )
 """A call that ends a turn with its answer: `Finish[8]`."""
 _RESULT = re.compile(
-    r"""["'](?:[A-Za-z]{1,12}[_ -]?)?(?:result|solution)s?["']\s{0,9}:\s{0,9}(?=(?:[\s\d{}\[\],:.+-]|"[^"\n]{0,200}"|'[^'\n]{0,200}'|true|false|null|e)*[\s`]*\Z)""",
+    r"""["'](?!(?:n|num|number|count|is|has|no)[_ -])(?:[A-Za-z]{1,12}[_ -]?)?(?:result|solution)s?["']\s{0,9}:\s{0,9}(?=(?:[\s\d{}\[\],:.+-]|"[^"\n]{0,200}"|'[^'\n]{0,200}'|true|false|null|e)*[\s`]*\Z)""",
     re.IGNORECASE,
 )
 """A field for the result, in an object with which the response ends."""
@@ -97,7 +97,15 @@ class Announced(NamedTuple):
 def find_announced(tail: str) -> list[Announced]:
     """The values that phrases announce, in their order; a phrase that announces no value, such as "the final answer is correct", says
     nothing."""
-    found = [(tag.start(), _first(tag[2]) or tag[2].strip(), True) for tag in list(_TAG.finditer(tail))[-_LAST:]]
+    found: list[tuple[int, str, bool]] = []
+    end = -1
+    for tag in list(_TAG.finditer(tail))[-2 * _LAST :]:
+        value = _first(tag[2]) or tag[2].strip()
+        if found and end >= 0 and not tail[end : tag.start()].strip():
+            found[-1] = (found[-1][0], f"{found[-1][1]}, {value}", True)  # a list, item by item
+        else:
+            found.append((tag.start(), value, True))
+        end = tag.end()
     found += [
         (match.start(), value, True)
         for match in list(_FIELD.finditer(tail))[-_LAST:]

@@ -20,8 +20,10 @@ from compass.verifier.reading.numbers import FRACTIONS, MULTIPLES, write_numbers
 
 FORMULA = re.compile(r"\$\$(.{1,600}?)\$\$|\$(.{1,600}?)\$|\\\((.{1,600}?)\\\)|\\\[(.{1,600}?)\\\]", re.DOTALL)
 NUMBER = re.compile(
-    r"(?<![A-Za-z0-9_\u00c0-\u04ff.,/])[-+−]?(?:\\?[$€£¥])?(?:\d{1,4}\s\d{1,3}[/⁄]\d{1,3}|\d[\d,]*(?:[.:]\d+)?(?:\s?[/⁄]\s?\d+)?[½⅓⅔¼¾⅕⅛⅜⅝⅞]?|[½⅓⅔¼¾⅕⅛⅜⅝⅞])(?!\d*(?:st|nd|rd|th)\b)(?:\s?\\?%|°|\s?[ap](?:\.m\b\.?|m\b)|\s?(?:pi\b|π))?"
+    r"(?<![A-Za-z0-9_\u00c0-\u04ff.,/])[-+−]?(?:\\?[$€£¥])?(?:\d{1,4}\s\d{1,3}[/⁄]\d{1,3}|\d[\d,]*(?:[.:]\d+)?(?:\s?[/⁄]\s?\d+)?[½⅓⅔¼¾⅕⅛⅜⅝⅞]?|[½⅓⅔¼¾⅕⅛⅜⅝⅞])(?!\d*(?:st|nd|rd|th)\b)(?:\s?\\?%|°|\s?[ap](?:\.m\b\.?|m\b)|\s?(?:pi\b|π)"
+    r"|\s?(?:[kMGmnpµμ](?:J|Wh?|Hz|V|A|g|m|L|N|Pa|eV|s|mol)|[cd][mL])(?![\w^²³/·⋅*]))?"
 )
+"""A number with its sign of percent, degree or currency, its half of the day, or a unit whose prefix scales it."""
 PRICE = re.compile(r"\$(?=\d[\d,.]*(?:[\s*|)]|$))|(?<=\d)\s?\$(?=[\s.,;!?]|$)")
 AMOUNT = re.compile(r"(?<![\w$\\])\$(?=\d[\d,]*(?:\.\d\d?)?[\s|*).,;!?])(?![^$\n]{0,60}\$(?!\d))")
 """A dollar sign before an amount, which closes no formula."""
@@ -154,6 +156,8 @@ _COUNTED = re.compile(
     r"(?:[A-Za-z][A-Za-z-]+[\s.]*){1,8}"
 )
 """A number, and words for what it counts that name no unit: `24 odd integers`, `24 years old`, `24 in total`."""
+_AFTER_LABEL = re.compile(r"\**[A-Z][^\W\d_]*(?:\s[^\W\d_]+){0,3}:\**\s([^:$A-Za-z]*[A-Za-z]?\s?[∈=<>≤≥][^:$A-Za-z]*)")
+"""A statement in signs alone after a name for it: `Solution set: x ∈ (2, 3]`."""
 _LABELLED = re.compile(r"[A-Za-z_][\w ]{1,30}:\s{1,3}(\S[^:]*)")
 """A value with its name, as YAML has it: `slope: 3`."""
 _QUOTED = re.compile(r'(?:\\"|["“])([^"“”]*?)(?:\\"|["”])')
@@ -533,6 +537,11 @@ def find_stated_value(sentence: str, asked: Asked = NOTHING_ASKED) -> str | None
         return every[1]
     if is_hedged(sentence) or _COMPARES.search(sentence) or sentence.rstrip().endswith("?"):
         return None
+    if (labelled := _AFTER_LABEL.fullmatch(sentence)) is not None and answer_type(labelled[1]) not in (
+        "unrecognised",
+        "text",
+    ):
+        return labelled[1]
     if asked.names is not None and (name := _find_asked_name(sentence, asked)) is not None:
         return name
     if (ranked := _RANKED.search(sentence)) is not None and not DENIED.search(sentence):
@@ -895,12 +904,21 @@ def _find_all(sign: str, text: str) -> Iterator[int]:
         at = text.rfind(sign, 0, at)
 
 
+_ALIGNED = re.compile(r"\\begin\{(?:aligned|align\*?|split|gathered)\}(.*)\\end\{\w+\*?\}", re.DOTALL)
+_NAMED_MATRIX = re.compile(r"\s*[A-Z](?:\^\{?(?:-1|T|\d+)\}?)?\s*=\s*(\\begin\{[bpv]?matrix\}(?:(?!=).)*)", re.DOTALL)
+
+
 def last_side(formula: str) -> str:
-    """`f(2) = 3 + 4 = 7` ends in 7; `x + y = 3` is an equation and stays whole."""
+    """`f(2) = 3 + 4 = 7` ends in 7, and so do lines of a calculation; `x + y = 3` is an equation and stays whole."""
+    if (aligned := _ALIGNED.fullmatch(formula)) is not None:
+        last = aligned[1].replace("&", "").rstrip("\\ \n").rpartition("\\\\")[2].strip()
+        return last_side(last.removeprefix("=").strip()) if last.startswith("=") else formula
+    if (named := _NAMED_MATRIX.fullmatch(formula)) is not None:
+        return named[1]
     left, sign, right = _split_last_side(formula)
     if (rounded := _ROUNDED.fullmatch(formula)) is not None:
         return rounded[1].strip()
-    if not sign or _NO_CHAIN.search(formula):
+    if not sign or _NO_CHAIN.search(formula.replace("{,}", "")):
         return formula
     if (
         left.count("=")

@@ -59,9 +59,10 @@ _ONE_NAME = re.compile(r"[^\W\d_]{2,30}(?:[ -][^\W\d_]{1,30}){0,2}[.!]?")
 _ONE_CHOICE = re.compile(r"\**\(?[A-J]\)?\**[.!]?")
 """A last line that is the letter of a choice."""
 _OUTPUT = re.compile(
-    r"(?:```(?:output|text)?\s{0,3}\n|(?:^|\n)>>>[^\n]*\n|\bprint\([^\n]*\n#\s|<\|?[a-z_]{0,20}(?:execution|output|result|response|stdout)\|?>\s{0,3})([^`<]{1,200}?)\s{0,9}(?:```|</?\|?\w{1,20}\|?>|(?:\n>>>)?(?<=[\])\w])(?=\s*$))\s{0,9}$"
+    r"(?:```(?:output|text)?\s{0,3}\n|(?:^|\n)>>>[^\n]*\n|\bprint\([^\n]*\n#\s|<\|?[a-z_]{0,20}(?:execution|output|result|response|stdout)\|?>\s{0,3})([^`<]{1,200}?)\s{0,9}(?:```|</?\|?\w{1,20}\|?>|(?<=[\])\w])(?=$))\s{0,9}$"
 )
 """What code printed last: in a fence, between tags, or behind Python's prompt."""
+_PROMPT = re.compile(r"\n>>>\s*$")
 _LIST = re.compile(r"^\[([^\[\]]*)\]$")
 """A list that Python printed, whose brackets are no interval's."""
 _VALUE = re.compile(rf"{FORMULA.pattern}|(?<![\w.,/:])\d[\d.,/:]*", re.DOTALL)
@@ -134,7 +135,7 @@ def find_stated_answer(text: str, asked: Asked, *, must_conclude: bool) -> str |
         return value
     text = _PROVED.sub("", _drop_rules(text))
     text = text if must_conclude else _drop_offer(text)
-    output = _OUTPUT.search(text[-400:])
+    output = _OUTPUT.search(_PROMPT.sub("", text[-400:]))
     if output is not None and output[1].strip():
         printed = output[1].strip().splitlines()[-1]
         if (listed := _LIST.fullmatch(printed)) is not None:
@@ -154,7 +155,7 @@ def find_stated_answer(text: str, asked: Asked, *, must_conclude: bool) -> str |
     last = _choose_sentence(sentences[-LOOKED_AT:], asked).strip()
     if _ONE_CHOICE.fullmatch(last):
         return last.strip("().!* ")
-    if len(sentences) == 1 and _ONE_NAME.fullmatch(last) and (" " not in last or last.istitle()):
+    if len(sentences) == 1 and _is_name(last):
         return last.rstrip(".!")
     concludes = _concludes(last)
     last = _drop_bold(last)
@@ -225,7 +226,9 @@ def _join_stated_parts(text: str, asked: Asked, *, must_conclude: bool) -> str |
     starts = [*(_sentence_start(text, last[letter][0]) for letter in asked.parts[1:]), len(text)]
     values = [
         find_stated_answer(
-            text[last[letter][1] : end].strip(" *:,.\n"), asked._replace(parts=""), must_conclude=must_conclude
+            text[last[letter][1] : end].strip(" :,.\n").removeprefix("**").strip(" :,.\n"),
+            asked._replace(parts=""),
+            must_conclude=must_conclude,
         )
         for letter, end in zip(asked.parts, starts, strict=True)
     ]
@@ -293,8 +296,14 @@ def _may_state(sentence: str) -> bool:
     return (
         bool(speaks or is_hedged(sentence) or may_deny(sentence))
         or find_stated_value(sentence) is not None
-        or _ONE_NAME.fullmatch(sentence) is not None
+        or _is_name(sentence)
+        or (_ONE_NAME.fullmatch(sentence) is not None and sentence[-1] not in ".!")
     )
+
+
+def _is_name(sentence: str) -> bool:
+    """Whether a sentence is a word, or a name of several words."""
+    return _ONE_NAME.fullmatch(sentence) is not None and (" " not in sentence or sentence.istitle())
 
 
 def _is_aside(sentence: str) -> bool:
