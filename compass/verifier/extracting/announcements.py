@@ -146,7 +146,8 @@ def has_announcement(tail: str) -> bool:
     phrases = (
         match
         for match in ANNOUNCED.finditer(tail)
-        if not _refers_on(tail, match) and (match[0] != "####" or not _is_heading(tail[match.end() :]))
+        if not _refers_on(tail, match) and not _opens_work(match[0], tail[match.end() :])
+        if match[0] != "####" or not _is_heading(tail[match.end() :])
     )
     return _FIELD.search(tail) is not None or next(phrases, None) is not None
 
@@ -173,6 +174,12 @@ def _is_quoted(tail: str, match: re.Match[str]) -> bool:
     if re.search(r"\bprint\(", tail[tail.rfind("\n", 0, match.start()) + 1 : match.start()]):
         return True
     return re.search(r'["“”„«`]\**\Z', before) is not None and _FIELD.match(tail, max(0, match.start() - 1)) is None
+
+
+def _opens_work(label: str, rest: str) -> bool:
+    """Whether a label stands over a whole solution: a line break follows it, and several sentences."""
+    stands_alone = "\n" in label or re.match(r"[*:\s]*\n", rest) is not None
+    return stands_alone and len([part for part in SENTENCE.split(rest) if part and part.strip("* ")]) > 2
 
 
 def _is_heading(rest: str) -> bool:

@@ -62,6 +62,8 @@ _OUTPUT = re.compile(
     r"(?:```(?:output|text)?\s{0,3}\n|(?:^|\n)>>>[^\n]*\n|\bprint\([^\n]*\n#\s|<\|?[a-z_]{0,20}(?:execution|output|result|response|stdout)\|?>\s{0,3})([^`<]{1,200}?)\s{0,9}(?:```|</?\|?\w{1,20}\|?>|(?<=[\])\w])(?=$))\s{0,9}$"
 )
 """What code printed last: in a fence, between tags, or behind Python's prompt."""
+_SOLUTIONS = re.compile(r"\{[A-Za-z]\w?:[^{}]*\}")
+"""Values by the names of unknowns, as sympy prints them."""
 _PROMPT = re.compile(r"\n>>>\s*$")
 _LIST = re.compile(r"^\[([^\[\]]*)\]$")
 """A list that Python printed, whose brackets are no interval's."""
@@ -69,11 +71,12 @@ _VALUE = re.compile(rf"{FORMULA.pattern}|(?<![\w.,/:])\d[\d.,/:]*", re.DOTALL)
 _AFTERWORD = re.compile(
     r"(?:\n[#*_>\s-]{0,8}|(?<=[.!?])\s)(?:(?:(?:quick|sanity|double|important|final|side)[\s-])?(?:check|verification|verify|notes?|remarks?|footnotes?|references?|explanation|fun\sfact|bonus|tip|key\stakeaway|aside|p\.?\s?s)"
     r"|(?:alternative|another|second|other)\s(?:method|solution|way|approach)|method\s(?:2|two))(?:\s(?:\d|\([^()\n]{1,30}\)|method|solution))?[.\s]*(?:\*\*|:|\n|\Z)"
+    r"|\n#{1,6}\s(?![^\n]*(?:step|solution|answer|result|final|conclu|calcul|comput|solv|case|part|\d))[^\n]+\n"
     r"|\n[#*_>\s-]{0,8}(?:(?:you|we|one)\scan\salso|equivalently|alternatively|another\sway)\b"
     r"|\n\W{0,8}(?P<check>)(?:let(?:'s|’s|\sme|\sus)|(?:we|I|you)\s(?:can|could|may)|to)\s(?:\w+\s)?(?:check|verify|confirm|test|double-check)\b",
     re.IGNORECASE,
 )
-"""What opens a last section that adds to an answer: a check, notes, another way."""
+"""What opens a last section that adds to an answer: a check, notes, another way, a heading of something else."""
 _EXPLAINS = re.compile(
     r"\W*(?:why\b|how so\b|because\b|reason|explanation|proof\b|justification|derivation|details|here(?:'s|\sis)\s(?:how|why|the|my)|(?:let me|to)\s(?:explain|show|justify|see)\b)",
     re.IGNORECASE,
@@ -140,6 +143,8 @@ def find_stated_answer(text: str, asked: Asked, *, must_conclude: bool) -> str |
         printed = output[1].strip().splitlines()[-1]
         if (listed := _LIST.fullmatch(printed)) is not None:
             printed = listed[1] if "," in listed[1] else ", ".join(listed[1].split())
+        elif _SOLUTIONS.fullmatch(printed):
+            printed = printed.strip("{}").replace(":", " =")
         return None if must_conclude else printed
     if is_cut_off(text):
         return None
