@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -354,6 +355,17 @@ def test_a_server_that_is_away_costs_no_record_and_one_line(
     assert "http://***@127.0.0.1:9 cannot take records (no connection); they are kept in .compass/outbox" in told
     assert "secret" not in (list_waiting(repository.folder)[0][0] / "record.json").read_text()
     assert repository.runs("stage") == []
+
+
+def test_a_server_that_keeps_the_sender_waiting_costs_no_stage_its_end(
+    repository: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = sys.modules["compass.tracking.stage_run"]
+    monkeypatch.setattr(module, "send_record", lambda *_: threading.Event().wait())
+    monkeypatch.setattr(module, "OPEN_S", 0.1)
+    monkeypatch.setattr(module, "END_S", dict.fromkeys(module.END_S, 0.1))
+    run_dedup(repository.folder)
+    assert [record.status for _, record in list_waiting(repository.folder)] == ["FINISHED"]
 
 
 @pytest.mark.parametrize(("variable", "value"), [("MLFLOW_TRACKING_URI", "htp://x"), ("COMPASS_TRACKING", "maybe")])
