@@ -2,6 +2,12 @@
 DEVICE ?= cpu
 BIN := .venv/bin
 READY := .venv/.ready-$(DEVICE)
+# A linked .venv is another clone's and taken as it is: a set-up would install this clone in that one's place. Python finds
+# this clone's code before that one's.
+ifeq ($(shell test -L .venv && echo linked),linked)
+READY := .venv
+export PYTHONPATH := $(CURDIR)$(addprefix :,$(PYTHONPATH))
+endif
 
 # Telemetry only times out or leaks; compass/environment.py sets the same for a plain `dvc repro`.
 export RAY_USAGE_STATS_ENABLED := 0
@@ -23,7 +29,7 @@ help:  ## list these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 12
 	@echo "The library's own commands: source $(BIN)/activate; compass --help"
 
-$(READY): requirements/$(DEVICE).txt requirements/setup.sh pyproject.toml
+.venv/.ready-$(DEVICE): requirements/$(DEVICE).txt requirements/setup.sh pyproject.toml
 	@requirements/setup.sh $(DEVICE)
 	@touch $@
 

@@ -21,10 +21,10 @@ from prefect.artifacts import (
     update_progress_artifact,
 )
 
-from compass.live.counts import scores_table
 from compass.page.blocks import Section
 from compass.page.markdown import to_markdown
 from compass.report.outputs import STAGES, find_outputs
+from compass.report.terminal_tables import scores_table
 from compass.runs.progress import StageProgress
 from compass.runs.progress_display import describe_step
 from compass.services.servers import find_page
@@ -76,8 +76,8 @@ def show_results(stage: str, root: Path) -> None:
 
 
 def _show_scores(root: Path) -> None:
-    scores = scores_table(json.loads((root / "metrics" / "evaluate.json").read_text(encoding="utf-8")))
-    text = to_markdown("Scores", [Section("Accuracy", [scores])])
+    measured = json.loads((root / "metrics" / "evaluate.json").read_text(encoding="utf-8"))
+    text = to_markdown("Scores", [Section("Accuracy", [scores_table(measured["models"])])])
     create_markdown_artifact(text, "scores", "Scores per model and benchmark")
 
 

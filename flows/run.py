@@ -296,14 +296,15 @@ def _recorded(root: Path, command: str, key: str, last: str) -> Iterator[dict[st
     finally:
         seen = read_run(root, key)
         ran = [one.stage for one in seen if one.state == "finished"]
-        tracked = os.environ.get("MLFLOW_TRACKING_URI") or (root / ".compass" / "mlflow.db").exists()
-        if tracked and last and ran and len(ran) == len(seen) and last not in ran:
-            from compass.tracking.mlflow_send import end_pipeline
-
-            end_pipeline(key, {"finished": "FINISHED", "failed": "FAILED", "stopped": "KILLED"}[state], root)
         seconds = round(time.monotonic() - clock, 1)
-        done = {"command": command, "state": state, "began": began, "seconds": seconds, "ran": ran}
+        done = {"command": command, "run": key, "state": state, "began": began, "seconds": seconds, "ran": ran}
         write_json(root / LAST_RUN, {**done, **facts})
+        if last and ran and len(ran) == len(seen) and last not in ran:
+            from compass.tracking.mlflow_client import failures
+            from compass.tracking.mlflow_send import end_pipelines
+
+            with contextlib.suppress(*failures()):  # then the next run or `compass runs sync` ends it
+                end_pipelines(root)
 
 
 def find_unfinished(root: Path, key: str) -> StageProgress | None:

@@ -36,7 +36,7 @@ def plan(
     """Forecast a run before anything is spent: tokens, FLOPs, memory, hours and cost per stage, and what does not fit.
 
     The range of hours is the spread over what is assumed, above all the mean length of a response; what the last run in this
-    folder measured is taken from it. Data stages are left out: they take minutes.
+    folder measured is taken from it, if that was of the same profile. Data stages are left out: they take minutes.
 
     Exit status: 0, or 1 where something does not fit the GPUs.
 
@@ -61,13 +61,15 @@ def plan(
     from compass.errors import UserError
     from compass.plan.forecast import forecast
     from compass.plan.hardware import find_machine
+    from compass.runs.run_name import read_last_run
     from compass.settings import load_settings
 
     if profile and params:
         raise UserError("give --profile or --params, not both")
     path = Path("profiles") / f"{profile}.yaml" if profile else params or Path("params.yaml")
     settings, machine = load_settings(path), find_machine(gpu)
-    known = _known(settings, rows, own=not (profile or params))
+    before = read_last_run(Path()).get("settings")
+    known = _known(settings, rows, own=before["profile"] == settings.profile if before else not (profile or params))
     found = forecast(settings, machine, known, Path())
     if json:
         print(json_text.dumps(asdict(found), indent=2))
@@ -77,7 +79,7 @@ def plan(
 
 
 def _known(settings: Settings, rows: int | None, *, own: bool) -> Known:
-    """What the last run measured, if these are its parameters, and the number of problems."""
+    """What the last run measured, if it is of the same profile, and the number of problems."""
     from compass.errors import UserError
     from compass.plan.forecast import Known, count_generated, read_known
 
@@ -85,7 +87,7 @@ def _known(settings: Settings, rows: int | None, *, own: bool) -> Known:
     if rows is None and known.rows is None:
         rows = count_generated(settings)
     if rows is not None:
-        known = Known(rows, "setting", known.response, known.groups_used)
+        known = replace(known, rows=rows, rows_from="setting")
     if known.rows is None:
         raise UserError(
             "how many problems curation leaves is not known before it ran: give --rows N, or `compass run denoise` first"

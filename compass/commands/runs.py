@@ -159,13 +159,13 @@ def export(folder: Path = Path(), /, *, tensorboard: Path | None = None, wandb: 
 
 @app.command
 def sync() -> int:
-    """Send the records that wait in `.compass/outbox` because the tracking server was away.
+    """Send the records that wait in `.compass/outbox` because the tracking server was away, and end the runs that are over.
 
     Examples:
         compass runs sync   send them now
     """
     from compass.tracking.mlflow_client import describe_failure, failures
-    from compass.tracking.mlflow_send import send_waiting
+    from compass.tracking.mlflow_send import end_pipelines, send_waiting
     from compass.tracking.outbox import count_unreadable
 
     if lost := count_unreadable():
@@ -175,6 +175,7 @@ def sync() -> int:
         )
     try:
         sent, stay = send_waiting()
+        end_pipelines()
     except failures() as error:
         raise UserError(
             f"the tracking server does not take records ({describe_failure(error)}); they stay in .compass/outbox"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from compass.page.blocks import Bars, Block, Link, Note, Table, figures, format_number, format_share
+from compass.report.terminal_tables import scores_table
 from compass.runs.pipeline import Stage
 
 LONGEST_VALUE = 120
@@ -24,11 +25,11 @@ def counts_view(root: Path, stage: Stage) -> list[Block]:
     try:
         measured = json.loads(path.read_text(encoding="utf-8"))
         if stage.name == "evaluate":
-            return [scores_table(measured)]
+            return [scores_table(measured["models"])]
         if stage.name == "grade":
             return _grades(measured)
         return [*_rows(measured), *_measured(measured.get("metrics") or {})]
-    except (OSError, ValueError, TypeError, AttributeError):
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return [Note(f"metrics/{path.name} is not what the stage writes.", command=f"compass run {stage.name} --force")]
 
 
@@ -69,24 +70,6 @@ def _measured(facts: Mapping[str, Any]) -> list[Block]:
             continue
         rows.append([name.replace("_", " "), value if len(value) <= LONGEST_VALUE else value[:LONGEST_VALUE] + " …"])
     return [Table(["", ""], rows, "Measured")] if rows else []
-
-
-def scores_table(measured: Mapping[str, Any]) -> Table:
-    """The scores in `metrics/evaluate.json`: a row per model, a column per benchmark."""
-    models = measured.get("models") or {}
-    benchmarks = list(dict.fromkeys(name for scored in models.values() for name in scored if name != "average"))
-    shown = [name for name in ("average", *benchmarks) if any(name in scored for scored in models.values())]
-    rows = [[model, *(_score(scored.get(name)) for name in shown)] for model, scored in models.items()]
-    text = "Accuracy, with its 95% interval. The report compares models pair by pair."
-    return Table(["model", *shown], rows, "Scores", text)
-
-
-def _score(score: Mapping[str, Any] | None) -> str:
-    if not score or score.get("accuracy") is None:
-        return "–"
-    low, high = score.get("ci95") or (None, None)
-    between = "" if low is None else f" ({100 * low:.0f}–{100 * high:.0f})"
-    return f"{format_share(score['accuracy'])}{between}"
 
 
 def _grades(measured: Mapping[str, Any]) -> list[Block]:

@@ -16,6 +16,7 @@ from compass.page.blocks import Block, Caution, Note
 from compass.rl.failure import log_lines, reason
 from compass.runs.pipeline import Pipeline, Stage, read_pipeline
 from compass.runs.progress import read_progress
+from compass.runs.progress_display import count
 from compass.runs.repository import repository_root
 from compass.services.state import read_services
 
@@ -151,5 +152,6 @@ def _listed(stage: Stage) -> dict[str, Any]:
         "seconds": None if stage.state == "running" else stage.seconds,
         "ended": stage.ended,
         "this_run": stage.this_run,
+        "counted": count(stage.progress) if stage.progress else "",
         **{name: told.get(name) for name in names},
     }

@@ -129,7 +129,7 @@ def _head(stage: Mapping[str, Any], now: float) -> list[RenderableType]:
         title.append(f", took {duration(stage['seconds'])}", "dim")
     if not running:
         return [title]
-    told = [stage["phase"], _counted(stage), stage["detail"]]
+    told = [stage["phase"], stage["counted"], stage["detail"]]
     if stage["seconds_left"] is not None:
         told.insert(2, f"{duration(stage['seconds_left'])} left")
     line = Text(safe(" · ".join(filter(None, told))))
@@ -138,12 +138,6 @@ def _head(stage: Mapping[str, Any], now: float) -> list[RenderableType]:
     row = TextTable.grid(padding=(0, 1))
     row.add_row(ProgressBar(total=stage["total"], completed=stage["done"], width=24), line)
     return [title, row]
-
-
-def _counted(stage: Mapping[str, Any]) -> str:
-    if stage["total"]:
-        return f"{stage['done']:,.0f} of {stage['total']:,.0f} {stage['unit']}"
-    return f"{stage['done']:,.0f} {stage['unit']}" if stage["done"] else ""
 
 
 def _table(block: Table) -> list[RenderableType]:

@@ -122,8 +122,11 @@ class Known:
     groups_used: dict[str, float] = field(default_factory=dict)
     """Share of sampled groups that were mixed, by RL stage."""
 
-    took: dict[str, str] = field(default_factory=dict)
-    """What the last run of a stage took here, in words: time, CPU time, memory and machine."""
+    graded: int | None = None
+    """Problems that the last run graded."""
+
+    took: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """What the last run of a stage took here, as `compass.runs.stage_times` records it."""
 
 
 def count_generated(settings: Settings) -> int | None:
@@ -147,7 +150,8 @@ def read_known(root: Path) -> Known:
             response[path.stem] = (measured["response_tokens_first"] + measured["response_tokens_last"]) / 2
         if measured.get("groups_used"):
             used[path.stem] = measured["groups_used"]
-    if tokens := (metrics("grade").get("metrics") or {}).get("tokens"):
+    grading = metrics("grade").get("metrics") or {}
+    if tokens := grading.get("tokens"):
         response["grade"] = tokens
     scores = [
         one["length"]
@@ -157,8 +161,8 @@ def read_known(root: Path) -> Known:
     ]
     if scores:
         response["evaluate"] = sum(scores) / len(scores)
-    took = {stage: _say_taken(facts) for stage, facts in read_times(root).items()}
-    return Known(metrics("denoise").get("kept"), response=response, groups_used=used, took=took)
+    rows, graded = metrics("denoise").get("kept"), grading.get("graded")
+    return Known(rows, response=response, groups_used=used, graded=graded, took=read_times(root))
 
 
 def _say_taken(facts: Mapping[str, Any]) -> str:
@@ -204,8 +208,13 @@ def forecast(settings: Settings, machine: Machine, known: Known, root: Path) -> 
             _add_training(plan, name, stage, policy, known)
         _add_evaluation(plan, settings, policy, known)
     for one in plan.stages:
-        if one.name in known.took:
-            plan.inputs.append(Input(one.name, "the last run here took", known.took[one.name], "measured"))
+        if facts := known.took.get(one.name):
+            taken = _say_taken(facts)
+            # Of the stages here grading alone grows with the rows.
+            if one.name == "grade" and known.graded and known.graded != graded:
+                scaled = duration(facts["seconds"] * graded / known.graded)
+                taken += f"; in proportion {scaled} for {graded:,} problems in place of {known.graded:,}"
+            plan.inputs.append(Input(one.name, "the last run here took", taken, "measured"))
     plan.inputs.append(
         Input("", "use of a GPU while training", f"{MIDDLE.mfu:.0%} ({HIGH.mfu:.0%} to {LOW.mfu:.0%})", "assumed")
     )

@@ -1,4 +1,7 @@
-"""The tables that `compass run` ends with; `python -m compass.report.terminal_tables` prints them again."""
+"""The tables that `compass run` ends with; `python -m compass.report.terminal_tables` prints them again.
+
+The live page, `compass watch` and Prefect show the same table of scores.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ def scores_table(scores: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Table
         scores: model to benchmark (and `average`) to scores, as `metrics/evaluate.json` holds them.
     """
     rows = []
-    for benchmark, first in next(iter(scores.values())).items():
+    for benchmark, first in next(iter(scores.values()), {}).items():
         own = [scored[benchmark] for scored in scores.values()]
         k = first["samples"]
         rows.append([benchmark, f"avg@{k}", *(_cell(percent(one["accuracy"]), one["ci95"]) for one in own)])
@@ -34,12 +37,13 @@ def scores_table(scores: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Table
             _cell(format_points(one["over_base"]), one["over_base_ci95"]) if "over_base" in one else "" for one in gains
         )
         rows.append(["", "over base", *cells])
-    return Table(["benchmark", "measure", *scores], rows, "Evaluation, percent")
+    text = "With 95% intervals. The report compares models pair by pair."
+    return Table(["benchmark", "measure", *scores], rows, "Evaluation, percent", text)
 
 
 def _cell(value: str, interval: Sequence[float]) -> str:
-    """A value above its interval."""
-    return f"{value}\n{format_interval(interval)}"
+    """A value above its interval in brackets, or before it where lines are joined."""
+    return f"{value}\n({format_interval(interval)})"
 
 
 def print_tables() -> None:

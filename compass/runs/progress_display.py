@@ -64,12 +64,13 @@ class Display:
 def describe_step(step: Step | StageProgress, seconds_left: float | None) -> str:
     """`rollouts, 120 of 400 responses, 30 s left, 510 tokens/s`."""
     left = "" if seconds_left is None else f"{duration(seconds_left)} left"
-    counted = count(step) if step.done or step.total else ""
-    return ", ".join(filter(None, (step.phase, counted, left, step.detail)))
+    return ", ".join(filter(None, (step.phase, count(step), left, step.detail)))
 
 
 def count(step: Step | StageProgress) -> str:
-    """`120 of 400 rows`, or `120 rows` where the total is not known; of a share `12%`."""
+    """`120 of 400 rows`, or `120 rows` where the total is not known; of a share `12%`; empty where nothing is counted."""
+    if not (step.done or step.total):
+        return ""
     if step.unit == "percent":
         return f"{step.done:,.0f}%"
     of = "" if step.total is None else f" of {step.total:,.0f}"

@@ -90,8 +90,8 @@ def changed_settings(settings: Settings, profiles_folder: str | Path = "profiles
 def read_last_run(root: Path) -> dict[str, Any]:
     """What the last run in a repository did; empty where nothing has run here, or the run was killed before its end.
 
-    `command`, `state` (`finished`, `failed`, `stopped`), `began` (seconds since 1970), `seconds`, `ran` (the stages), and as far as there
-    are any `settings`, `experiment`, and the `stage` that did not end well.
+    `command`, `run` (what its stages have in common), `state` (`finished`, `failed`, `stopped`), `began` (seconds since 1970), `seconds`,
+    `ran` (the stages), and as far as there are any `settings`, `experiment`, and the `stage` that did not end well.
     """
     try:
         return json.loads((root / LAST_RUN).read_text(encoding="utf-8"))

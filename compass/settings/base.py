@@ -29,7 +29,7 @@ class Pretrain(Section):
     """Worked solutions are learnt until their mean probability on fresh problems reaches this."""
 
     steps: Positive = 900
-    """Most optimiser steps of that; reaching them before `skill` is an error."""
+    """Most optimiser steps of that: it stops earlier, as soon as `skill` is reached; not to reach it in so many is an error."""
 
     habit_steps: NotNegative = 60
     """Optimiser steps that follow, on solutions mixed as below, while the learning rate falls to zero."""

@@ -15,16 +15,21 @@ from typing import Any
 
 from compass.locks import open_lock, try_lock
 from compass.processes import pipeline_has_ended
+from compass.runs.repository import repository_root
+from compass.runs.run_name import read_last_run
 from compass.runs.values import flatten
 from compass.tracking.mlflow_client import (
+    DATABASE,
     LONGEST_VALUE,
     can_write_artifacts,
     connect,
     experiment_id,
     failures,
     is_refusal,
+    local_uri,
     search_runs,
     server_name,
+    tracking_uri,
 )
 from compass.tracking.mlflow_models import record_model, record_scores
 from compass.tracking.outbox import ParentShare, Point, Record, artifact_folder, list_artifacts, list_waiting, outbox
@@ -37,6 +42,9 @@ from compass.tracking.record import (
     STAGE,
     experiment_name,
 )
+
+ENDS = {"finished": "FINISHED", "failed": "FAILED", "stopped": "KILLED"}
+"""How a pipeline's run ended, to MLflow's name for it."""
 
 OF_THE_RUN = ("training", "evaluation")
 """Uses of a table that the pipeline's run shows as its own."""
@@ -207,9 +215,7 @@ def _begin_parent(client: Any, record: Record, share: ParentShare, experiment: s
     run = _create_once(client, experiment, record, share.name, {**share.tags, **own}, own)
     if not client.get_run(run).data.params:  # the run is new
         others = [one for one in search_runs(client, experiment, {KIND: "pipeline"}) if one.info.run_id != run]
-        for one in others:
-            if one.info.status == "RUNNING" and pipeline_has_ended(one.data.tags.get(PIPELINE, "")):
-                client.set_terminated(one.info.run_id, "KILLED")  # between two stages, without a word
+        _end_runs(client, others, folder)
         # MLflow compares runs by their parameters: each has the value of every setting that differed in any of them.
         for one in others:
             if one.data.params.get("profile") == share.params["profile"]:
@@ -257,19 +263,30 @@ def _end(client: Any, record: Record, folder: str | Path, sent: Sent) -> None:
             client.set_terminated(sent.parent, record.status, record.ended)
 
 
-def end_pipeline(key: str, status: str, folder: str | Path = ".") -> None:
-    """End the run of a pipeline whose last stage did not: it came from the cache, or did not begin. Where the server is away, the next run ends it.
+def end_pipelines(folder: str | Path = ".") -> None:
+    """End the runs of pipelines whose last stage did not: it came from the cache, or did not begin.
 
-    Args:
-        key: what its stages have in common (`compass.processes.pipeline_key`).
-        status: as MLflow names it.
-        folder: the repository.
+    Raises:
+        One of `failures()`: the server does not answer.
     """
-    with contextlib.suppress(*failures()):
-        client = connect(folder)
-        experiment = experiment_id(client, experiment_name(), folder)
-        for run in search_runs(client, experiment, {PIPELINE: key, KIND: "pipeline"}):
-            client.set_terminated(run.info.run_id, status)
+    if tracking_uri(folder) == local_uri(folder) and not (repository_root(folder) / DATABASE).exists():
+        return
+    client = connect(folder)
+    if experiment := client.get_experiment_by_name(experiment_name()):
+        _end_runs(client, search_runs(client, experiment.experiment_id, {KIND: "pipeline"}), folder)
+
+
+def _end_runs(client: Any, runs: Sequence[Any], folder: str | Path) -> None:
+    """End those pipelines' runs that have ended and are still open: as the last run wrote of itself, others as killed between two stages."""
+    last = read_last_run(repository_root(folder))
+    for run in runs:
+        key = run.data.tags.get(PIPELINE, "")
+        if run.info.status != "RUNNING":
+            continue
+        if last.get("run") == key:
+            client.set_terminated(run.info.run_id, ENDS[last["state"]], int(1000 * (last["began"] + last["seconds"])))
+        elif pipeline_has_ended(key):
+            client.set_terminated(run.info.run_id, "KILLED")
 
 
 def _create_once(

@@ -90,8 +90,10 @@ class StageRun:
     def finish(self, status: str, error: BaseException | None = None) -> None:
         """Record how the stage ended and send the rest; gives up at the first try that finds the server away, and after `END_S` seconds."""
         assert self._record is not None
-        with self._changing:
+        with self._changing, _shown_errors():
             end_record(self._record, status, error)
+            # The thread may wait for the server until this process ends; a record on disk that runs would then count as killed.
+            write_record(self._record, self.folder)
         self._ending.set()
         self._thread.join(END_S[status])
         if self._complete:

@@ -10,7 +10,7 @@ import pytest
 
 from compass.commands.run import summarize
 from compass.errors import UserError
-from compass.runs.run_name import list_changed
+from compass.runs.run_name import list_changed, read_last_run
 from compass.settings import load_settings
 from flows.dvc_process import DvcError
 from flows.run import RunRequest, RunResult, list_experiments, run
@@ -48,6 +48,7 @@ def test_a_run_with_a_value_runs_what_it_changes_and_becomes_an_experiment(toy: 
     assert changed_lines(before, (toy / "params.yaml").read_text()) == ["-  samples: 4", "+  samples: 3"]
     assert second.command == "dvc exp run -S evaluate.samples=3"
     assert list_experiments(toy) == ["debug-samples=3", "debug"]
+    assert (toy / "ran.log").read_text().split()[-1] == read_last_run(toy)["run"]
 
     assert quiet(RunRequest(), toy).experiment is None  # nothing to do, nothing to keep
     assert changed_since(toy) == []

@@ -55,6 +55,16 @@ def test_a_running_stage_with_its_bar_curves_and_responses(
     assert said.count("gold 2") == 2
 
 
+def test_percents_of_a_stage_are_of_nothing(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "EVERY_S", 0.01)
+    with stage_progress("base", repository):
+        report(12.3, 100, "percent", "pre-training", detail="step 40, loss 1.200")
+        while not Reader(repository).state()["stages"][3]["done"]:
+            pass
+        said = shown(repository)
+    assert "pre-training · 12% · step 40, loss 1.200" in said
+
+
 def test_what_a_terminal_would_obey_is_shown_by_its_number(repository: Path, trainer: Any) -> None:
     evil = "\x1b]0;title\x07\x1b[2J[red]no markup[/red]\u202e\x9b31m"
     with stage_progress("rl-1", repository):

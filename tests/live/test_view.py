@@ -222,8 +222,10 @@ def test_a_summary_that_is_not_what_a_stage_writes_breaks_nothing(repository: Pa
 def test_scores_of_a_finished_evaluation(repository: Path, summary: Callable[..., None]) -> None:
     from compass.files import write_json
 
-    scores = {"math": {"accuracy": 0.5, "ci95": [0.4, 0.6]}, "average": {"accuracy": 0.5, "ci95": [0.41, 0.6]}}
+    score = {"accuracy": 0.5, "ci95": [0.4, 0.6], "samples": 2, "greedy": 0.75}
+    scores = {"math": score, "average": score | {"ci95": [0.41, 0.6]}}
     write_json(repository / "metrics/evaluate.json", {"models": {"base": scores}})
     table = kinds(Reader(repository).state("evaluate"))["table"]
-    assert table["head"] == ["model", "average", "math"]
-    assert table["rows"] == [["base", "50.0% (41–60)", "50.0% (40–60)"]]
+    assert table["head"] == ["benchmark", "measure", "base"]
+    assert table["rows"][:2] == [["math", "avg@2", "50.0\n(40.0 to 60.0)"], ["", "greedy", "75.0"]]
+    assert table["rows"][2] == ["average", "avg@2", "50.0\n(41.0 to 60.0)"]

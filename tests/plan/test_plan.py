@@ -12,6 +12,7 @@ import pytest
 from compass.checks import machine as machine_checks
 from compass.cli import main
 from compass.errors import UserError
+from compass.files import write_json
 from compass.plan.forecast import Known, forecast, read_known
 from compass.plan.hardware import GPUS, Machine, find_gpus, parse_gpus
 from compass.plan.memory import find_sampling_shortage, find_training_shortage, training_parts
@@ -156,6 +157,25 @@ def test_a_range_holds_its_middle_and_what_was_measured_narrows_it(tmp_path: Pat
     [took] = [one for one in measured.inputs if one.what == "the last run here took"]
     assert (took.stage, took.source) == ("grade", "measured")
     assert took.value == "1 min 33 s, 1 min 15 s of CPU time, 2.1 GB of memory on 2 CPU cores"
+
+
+def test_rows_of_the_users_scale_what_the_last_run_of_the_profile_took(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_json("metrics/grade.json", {"metrics": {"graded": 1000}})
+    write_json("work/times/grade.json", {"seconds": 60.0, "machine": {"cores": 2, "gpus": []}})
+    write_json("work/times/evaluate.json", {"seconds": 30.0, "machine": {"cores": 2, "gpus": []}})
+
+    def taken(ran: str) -> list[str]:
+        write_json(".compass/last_run.json", {"settings": {"profile": ran}})
+        assert main(["plan", "--params", str(ROOT / "profiles/tiny.yaml"), "--rows", "1500", "--json"]) == 0
+        inputs = json.loads(capsys.readouterr().out)["inputs"]
+        return [one["value"] for one in inputs if one["what"] == "the last run here took"]
+
+    shown = "1 min 00 s on 2 CPU cores; in proportion 1 min 30 s for 1,500 problems in place of 1,000"
+    assert taken("tiny") == [shown, "30 s on 2 CPU cores"]
+    assert taken("paper") == []
 
 
 def test_plan_prints_stages_inputs_and_cost_and_refuses_what_cannot_fit(

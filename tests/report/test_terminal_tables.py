@@ -23,14 +23,14 @@ def test_the_table_names_a_benchmark_once_and_shows_what_was_measured(capsys: py
         ["Evaluation,", "percent"],
         ["benchmark", "measure", "base", "rl-1"],
         ["easy", "avg@2", "50.0", "50.0"],
-        ["25.0", "to", "75.0", "25.0", "to", "75.0"],
+        ["(25.0", "to", "75.0)", "(25.0", "to", "75.0)"],
         ["greedy", "100.0"],
         ["pass@2", "62.5", "62.5"],
         ["average", "avg@2", "50.0", "50.0"],
-        ["25.0", "to", "75.0", "25.0", "to", "75.0"],
+        ["(25.0", "to", "75.0)", "(25.0", "to", "75.0)"],
         ["pass@2", "62.5", "62.5"],
         ["over", "base", "-12.5"],
-        ["-20.0", "to", "-5.0"],
+        ["(-20.0", "to", "-5.0)"],
     ]
 
 

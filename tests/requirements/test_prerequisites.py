@@ -220,6 +220,25 @@ def _some_library() -> Path:
     return next(Path(sys.prefix, "lib").rglob("_yaml*.so"))
 
 
+@pytest.mark.skipif(not shutil.which("make"), reason="no make")
+def test_a_linked_environment_is_taken_as_it_is(tmp_path: Path) -> None:
+    clone, other = tmp_path / "clone", tmp_path / "other"
+    shutil.copytree(ROOT / "requirements", clone / "requirements")
+    for name in ("Makefile", "pyproject.toml"):
+        shutil.copy(ROOT / name, clone)
+
+    def sets_up() -> bool:
+        command = ["make", "-n", "lint", "DEVICE=cpu"]
+        shown = subprocess.run(command, cwd=clone, capture_output=True, text=True, check=True).stdout
+        assert "ruff check" in shown
+        return "setup.sh" in shown
+
+    assert sets_up()
+    (other / ".venv").mkdir(parents=True)
+    (clone / ".venv").symlink_to(other / ".venv")
+    assert not sets_up()
+
+
 def _links(path: Path) -> set[str]:
     """The libraries that an ELF file asks the loader for (DT_NEEDED of its dynamic section, ELF-64 little-endian)."""
     with path.open("rb") as file:

@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,14 +16,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from compass.commands.runs import sync
 from compass.files import write_json
 from compass.runs.dvc_files import Graph, dvc_md5
+from compass.runs.run_name import LAST_RUN
 from compass.runs.stage_times import timed
 from compass.services.state import Service, write_services
 from compass.settings import load_settings
 from compass.tracking import TrackingError, current_run, run_page, stage_run
 from compass.tracking.mlflow_client import connect
-from compass.tracking.mlflow_send import end_pipeline
 from compass.tracking.outbox import list_waiting
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -118,13 +120,26 @@ def test_a_pipelines_run_goes_on_between_two_stages_and_ends_with_the_last(
     assert [run.info.status for run in repository.runs("pipeline")] == ["FINISHED"]
 
 
-def test_a_pipelines_run_whose_last_stage_did_not_run_is_ended_by_its_runner(
-    repository: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("by", ["sync", "the next run"])
+def test_a_pipelines_run_whose_last_stage_did_not_run_ends_as_it_wrote(
+    repository: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, by: str
 ) -> None:
+    monkeypatch.chdir(repository.folder)
     monkeypatch.setenv("COMPASS_LAST_STAGE", "report")
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    key = f"run-{socket.gethostname()}-{gone.pid}-1"
+    monkeypatch.setenv("COMPASS_PIPELINE_RUN", key)
     run_dedup(repository.folder)
-    end_pipeline("first", "FINISHED", repository.folder)
-    assert [run.info.status for run in repository.runs("pipeline")] == ["FINISHED"]
+    write_json(LAST_RUN, {"run": key, "state": "finished", "began": 1e9, "seconds": 5.5})
+    if by == "sync":
+        assert sync() == 0
+    else:
+        monkeypatch.setenv("COMPASS_PIPELINE_RUN", "next")
+        with stage_run("denoise", SETTINGS, repository.folder):
+            pass
+    ended = repository.runs("pipeline")[0].info
+    assert (ended.status, ended.end_time) == ("FINISHED", 1_000_000_005_500)
 
 
 def test_every_setting_that_ever_differed_has_its_value_in_every_run_of_the_profile(
@@ -354,6 +369,17 @@ def test_a_server_that_is_away_costs_no_record_and_one_line(
     assert "http://***@127.0.0.1:9 cannot take records (no connection); they are kept in .compass/outbox" in told
     assert "secret" not in (list_waiting(repository.folder)[0][0] / "record.json").read_text()
     assert repository.runs("stage") == []
+
+
+def test_a_server_that_keeps_the_sender_waiting_costs_no_stage_its_end(
+    repository: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = sys.modules["compass.tracking.stage_run"]
+    monkeypatch.setattr(module, "send_record", lambda *_: threading.Event().wait())
+    monkeypatch.setattr(module, "OPEN_S", 0.1)
+    monkeypatch.setattr(module, "END_S", dict.fromkeys(module.END_S, 0.1))
+    run_dedup(repository.folder)
+    assert [record.status for _, record in list_waiting(repository.folder)] == ["FINISHED"]
 
 
 @pytest.mark.parametrize(("variable", "value"), [("MLFLOW_TRACKING_URI", "htp://x"), ("COMPASS_TRACKING", "maybe")])

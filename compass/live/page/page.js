@@ -110,12 +110,12 @@ function drawHead() {
   }
   const now = Date.now() / 1000 + ahead;
   const running = stage.state === "running";
-  const counted = stage.total ? `${count(stage.done)} of ${count(stage.total)} ${stage.unit}` : stage.done ? `${count(stage.done)} ${stage.unit}` : "";
-  document.title = running ? `${stage.name} ${stage.total ? `${count(stage.done)}/${count(stage.total)}` : ""} · Compass` : "Compass";
+  const short = stage.unit === "percent" ? stage.counted : stage.total ? `${count(stage.done)}/${count(stage.total)}` : "";
+  document.title = running ? `${stage.name} ${short} · Compass` : "Compass";
   const took = running ? `running for ${duration(now - stage.started)}` : stage.seconds === null ? "" : `took ${duration(stage.seconds)}`;
   const ago = stage.ended ? `ended ${duration(Math.max(0, now - stage.ended))} ago` : "";
   const left = running && stage.seconds_left !== null ? `${duration(stage.seconds_left)} left` : "";
-  const told = [stage.phase, running || stage.state !== "finished" ? counted : "", left, stage.detail].filter(Boolean);
+  const told = [stage.phase, running || stage.state !== "finished" ? stage.counted : "", left, stage.detail].filter(Boolean);
   const times = [took, ago, !running && stage.state !== "waiting" && !stage.this_run ? "from an earlier run" : ""].filter(Boolean);
   const share = stage.state === "finished" ? 1 : stage.total ? Math.min(1, stage.done / stage.total) : 0;
   const text = JSON.stringify([stage.name, stage.state, told, times, share, following, state.newest]);
