@@ -43,6 +43,7 @@ from compass.verifier.extracting.sentences import (
 )
 from compass.verifier.extracting.statements import concludes_otherwise, drop_footnotes, find_stated_answer, is_cut_off
 from compass.verifier.extracting.turns import keep_own_turn
+from compass.verifier.options import find_option_by_text
 from compass.verifier.reading.numbers import write_digits
 from compass.verifier.verdict import Outcome, Verdict
 from compass.verifier.verify import verify
@@ -150,8 +151,10 @@ def read_answer(response: str, mode: Mode = Mode.LENIENT, question: str | None =
 
 
 def _write_as_asked(answer: str, question: str | None) -> str:
-    """An answer in the terms of its question: a letter of options as a capital, an equation for what is asked as its value."""
+    """An answer in the terms of its question: an option's text or small letter as its letter, an equation for what is asked as its value."""
     asked = read_question(question)
+    if asked.is_lettered and (option := find_option_by_text(answer, question or "")) is not None:
+        return option
     return answer.upper() if asked.is_lettered and re.fullmatch("[a-h]", answer) else drop_asked_side(answer, asked)
 
 

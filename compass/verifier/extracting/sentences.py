@@ -17,6 +17,7 @@ from compass.verifier.extracting.languages import (
 )
 from compass.verifier.reading.normalise import CHINESE
 from compass.verifier.reading.numbers import FRACTIONS, MULTIPLES, write_numbers
+from compass.verifier.reading.words import SYNONYMS
 
 FORMULA = re.compile(r"\$\$(.{1,600}?)\$\$|\$(.{1,600}?)\$|\\\((.{1,600}?)\\\)|\\\[(.{1,600}?)\\\]", re.DOTALL)
 NUMBER = re.compile(
@@ -250,6 +251,8 @@ YES_OR_NO = re.compile(r"\b(?:yes|no|true|false)\b", re.IGNORECASE)
 LOOKED_AT = 8
 """Sentences at a response's end in which `find_last_value` looks."""
 LONGEST_PHRASE = 160
+MOST_WORDS = 6
+"""Words of an answer that holds no number and no formula."""
 _NAMING = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{2,}|[^\W\d_A-Za-z\u0370-\u03ff]")
 _BOLD = re.compile(r"\*\*([^*]+)\*\*")
 _WORDS_WITH_AND = re.compile(r"(?<![A-Za-z\\])[A-Za-z]{2}")
@@ -550,6 +553,8 @@ def find_stated_value(sentence: str, asked: Asked = NOTHING_ASKED) -> str | None
         return number
     if (chosen := CHOSEN.search(sentence)) is not None:
         return chosen[1]
+    if (phrase := _find_known_phrase(sentence)) is not None:
+        return phrase
     if DENIED.search(_WHICH_NOT.sub("", sentence)) or (
         _RELATIVE.search(sentence) and not _DIFFERENCE.fullmatch(sentence)
     ):
@@ -582,6 +587,16 @@ def _find_places(text: str) -> tuple[str, list[tuple[tuple[int, int], str]]]:
     return blank, sorted(places)
 
 
+def _find_known_phrase(sentence: str) -> str | None:
+    """The phrase that the verifier knows in which a sentence ends: "so the system has an infinite number of solutions"; None of any other."""
+    words = re.findall(r"[a-z]+", sentence.lower())[-5:]
+    if re.search(r"\W*\Z", sentence).start() and sentence.rstrip(" .!*")[-1:].isalpha():
+        for start in range(len(words) - 1):
+            if (phrase := " ".join(words[start:])) in SYNONYMS:
+                return phrase
+    return None
+
+
 def _find_only_letters(sentence: str) -> str | None:
     """The choice, or the list of choices, of a sentence that has no other value: "that means A and D are the primes"; None of several."""
     found = list(_ONE_CHOICE.finditer(sentence))
@@ -596,7 +611,8 @@ def _choose_value(sentence: str, asked: Asked) -> str | None:
     blank, places = _find_places(sentence)
     if not places:
         verbs = list(_VERB_ALONE.finditer(sentence))
-        return _ADVERB.sub("", sentence[verbs[-1].end() :], count=1).strip() or None if verbs else None
+        rest = _ADVERB.sub("", sentence[verbs[-1].end() :], count=1).strip() if verbs else ""
+        return rest if rest and len(rest.split()) <= MOST_WORDS else None
     if (named_values := _join_named(sentence, [span for span, _ in places])) is not None:
         return named_values
     (start, end), last = places[-1]
@@ -912,7 +928,7 @@ def last_side(formula: str) -> str:
     """`f(2) = 3 + 4 = 7` ends in 7, and so do lines of a calculation; `x + y = 3` is an equation and stays whole."""
     if (aligned := _ALIGNED.fullmatch(formula)) is not None:
         last = aligned[1].replace("&", "").rstrip("\\ \n").rpartition("\\\\")[2].strip()
-        return last_side(last.removeprefix("=").strip()) if last.startswith("=") else formula
+        return last_side(last.removeprefix("=").strip()) if last.startswith("=") or last.count("=") > 1 else formula
     if (named := _NAMED_MATRIX.fullmatch(formula)) is not None:
         return named[1]
     left, sign, right = _split_last_side(formula)

@@ -78,7 +78,7 @@ _AFTERWORD = re.compile(
 )
 """What opens a last section that adds to an answer: a check, notes, another way, a heading of something else."""
 _EXPLAINS = re.compile(
-    r"\W*(?:why\b|how so\b|because\b|reason|explanation|proof\b|justification|derivation|details|here(?:'s|\sis)\s(?:how|why|the|my)|(?:let me|to)\s(?:explain|show|justify|see)\b)",
+    r"\W*(?:why\b|how (?:so|we|I|it|to|do)\b|because\b|reason|explanation|proof\b|justification|derivation|details|here(?:'s|\sis)\s(?:how|why|the|my)|(?:let me|to)\s(?:explain|show|justify|see)\b)",
     re.IGNORECASE,
 )
 """What comes after an answer that is explained."""
@@ -176,6 +176,12 @@ def find_stated_answer(text: str, asked: Asked, *, must_conclude: bool) -> str |
     return last_formula(last) if value is None and not must_conclude else value
 
 
+_BARE_VALUES = re.compile(
+    r"\*\*(?!(?i:step|part|case|problem|question|example)\b)(?=[^*\n]*\d)[^*\n:]{1,40}(?<!\.)\*\*|(?:[A-Za-z]\s?=\s?[-−]?[\d./√π]+)(?:(?:,|\s(?:or|and))\s[A-Za-z]\s?=\s?[-−]?[\d./√π]+){0,4}"
+)
+"""A line that is a value in bold, or values with their names."""
+
+
 def _drop_bold(sentence: str) -> str:
     """A sentence without the marks that set all of it in bold."""
     return (
@@ -195,8 +201,16 @@ def _answers_first(sentences: list[str], asked: Asked) -> bool:
         return not any(map(YES_OR_NO_FIRST.match, rest)) and find_yes_or_no(rest[-1], asked) is None
     if asked.is_lettered and _ONE_CHOICE.fullmatch(first.strip()):
         return not any(map(CHOSEN.search, rest)) and not any(map(_THEREFORE.search, rest[-1:]))
+    if _BARE_VALUES.fullmatch(first.strip()) and not any(map(_THEREFORE.search, rest[-1:])):
+        return True
     is_marked = find_bold_value(first) is not None
     return _EXPLAINS.match(rest[0]) is not None and (is_marked or not any(map(_THEREFORE.search, rest[1:][-1:])))
+
+
+_ALL_BOLD = re.compile(
+    r"(?:[-*•]\s)?[^\w*]{0,4}\*\*(?!(?:step|part|case|method|given)\b|\(?\w[.)])[^*\n]+[^*\n:]\*\*[.!]?", re.IGNORECASE
+)
+"""A sentence that is all in bold, and neither a heading nor a label."""
 
 
 def _choose_sentence(sentences: list[str], asked: Asked) -> str:
@@ -209,6 +223,9 @@ def _choose_sentence(sentences: list[str], asked: Asked) -> str:
             if remarks and not takes_back(" ".join(rest), "\0"):
                 return sentences[at]
             break
+    bold = [at for at, one in enumerate(sentences) if _ALL_BOLD.fullmatch(one.strip()) and _VALUE.search(one)]
+    if len(bold) == 1 and not any(map(_CONCLUSION.search, sentences[bold[0] + 1 :])):
+        return sentences[bold[0]]
     return next((one for one in reversed(sentences) if _may_state(one)), sentences[-1])
 
 
