@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -334,6 +335,7 @@ class Asked(NamedTuple):
 NOTHING_ASKED = Asked()
 
 
+@lru_cache(maxsize=1024)
 def read_question(question: str | None) -> Asked:
     """What a question gives and asks for, as far as its words show."""
     if not question:
