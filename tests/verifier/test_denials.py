@@ -54,7 +54,7 @@ def test_words_of_denial_about_something_else_take_nothing_back(end: str) -> Non
     assert judge(gold="8", response=f"First we count the parts.\n\n{end}", question=QUESTION).equal
 
 
-SHARES = {"used": (0.05, 0.12), "held": (0.12, 0.14)}
+SHARES = {"used": (0.08, 0.12), "held": (0.14, 0.15)}
 """Per half of the grammar, the used one and the one whose findings were never read: shares of denied responses that are paid, and of harmless
 ones that are lost, at most."""
 

@@ -320,13 +320,10 @@ def _boundaries(part: str, outer: int) -> list[tuple[int, int]]:
     return places
 
 
-_SPACES = re.compile(r"(?:\\[ ,;:!]|\\$)+$|^(?:\\[ ,;:!])+")
-
-
 def _last_side(before: str) -> str:
     places = _boundaries(before, 0)
     side = before[places[-1][1] :] if places else before
-    return _SPACES.sub("", side.strip(" \n\t.:*~"))
+    return side.strip(" \n\t.:*~")
 
 
 def _first_side(after: str, depth: int = 0) -> str:

@@ -155,6 +155,8 @@ _SECOND_LOOK = re.compile(
 """The writer looks again, or begins again."""
 
 
+_BRACKET = re.compile(r"[ \t]*\((?=[a-z])[^()\n]{1,120}\)")
+"""Words in brackets, which belong to the sentence that ends before them."""
 _FORMULA_END = re.compile(r"^(?:\${1,2}|\\[)\]])")
 
 
@@ -168,6 +170,8 @@ def is_denied(text: str, start: int, end: int, answer: str, question: str | None
     if _is_denied_before(lead, above, previous):
         return True
     rest = SENTENCE.split(text[end : end + TAIL])[0] or ""
+    if (bracket := _BRACKET.match(text, end + len(rest))) is not None:
+        rest += bracket[0]
     after = text[end + len(rest) : end + TAIL]
     if _is_denied_beside(rest, answer, lead):
         return not _comes_back(after, answer)

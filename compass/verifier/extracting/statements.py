@@ -149,7 +149,8 @@ def find_stated_answer(text: str, asked: Asked, *, must_conclude: bool) -> str |
     if is_cut_off(text):
         return None
     display = [match for match in FORMULA.finditer(text) if match.group(1) or match.group(4)]
-    if display and all(map(_is_aside, SENTENCE.split(text[display[-1].end() :].strip(" .\n")))):
+    rest = SENTENCE.split(text[display[-1].end() :].strip(" .\n")) if display else []
+    if display and not any(part and (may_deny(part) or not _is_aside(part)) for part in rest):
         return last_side(formula_text(display[-1]))
     text = FORMULA.sub(_join_lines, text)
     sentences = [part for part in SENTENCE.split(text) if part and part.strip()]
