@@ -62,7 +62,7 @@ _RESULT = re.compile(
 """A field for the result, in an object with which the response ends."""
 _TICKED = re.compile(r"^[\s*-]{0,6}(?:\[[xX✓✔]\]|[☑✅])\s*\**\(?([A-J])\b", re.MULTILINE)
 _UNTICKED = re.compile(r"^[\s*-]{0,6}(?:\[\s?\]|[☐❌✗])\s*\**\(?[A-J]\b", re.MULTILINE)
-"""An option in a list with boxes to tick."""
+"""Options in a list with boxes to tick, the ticked and the others."""
 _FIELD_END = re.compile(r"\s{0,99}(?:[,}\]]|$)")
 _BOLD_FIRST = re.compile(r"[ :\n：>]{0,9}\*\*[^*\n]{1,120}\*\*")
 _FENCE = re.compile(r"\s{0,9}```\w{0,12}\s{1,9}")

@@ -157,7 +157,8 @@ _SECOND_LOOK = re.compile(
 
 _BRACKET = re.compile(r"[ \t]*\((?=[a-z])[^()\n]{1,120}\)")
 """Words in brackets, which belong to the sentence that ends before them."""
-_FORMULA_END = re.compile(r"^(?:\${1,2}|\\[)\]])")
+_FORMULA_END = re.compile(r"\${1,2}|\\[)\]]")
+"""What closes the formula in which an answer stands."""
 
 
 def is_denied(text: str, start: int, end: int, answer: str, question: str | None) -> bool:
@@ -165,7 +166,8 @@ def is_denied(text: str, start: int, end: int, answer: str, question: str | None
     does not come back to it. Words for wrong that the question is about, such as its false coins, deny only "this answer" and its like."""
     low = max(0, start - REACH)
     text, start, end = _hide_topic(text[low : end + TAIL], question or ""), start - low, end - low
-    end += len(text[end:]) - len(_FORMULA_END.sub("", text[end:], count=1))
+    closes = _FORMULA_END.match(text, end)
+    end = end if closes is None else closes.end()
     lead, above, previous = _part_before(text, start, end)
     if _is_denied_before(lead, above, previous):
         return True

@@ -591,12 +591,11 @@ def _find_places(text: str) -> tuple[str, list[tuple[tuple[int, int], str]]]:
 
 def _find_known_phrase(sentence: str) -> str | None:
     """The phrase that the verifier knows in which a sentence ends: "so the system has an infinite number of solutions"; None of any other."""
+    if not sentence.rstrip(" .!*")[-1:].isalpha():
+        return None
     words = re.findall(r"[a-z]+", sentence.lower())[-5:]
-    if re.search(r"\W*\Z", sentence).start() and sentence.rstrip(" .!*")[-1:].isalpha():
-        for start in range(len(words) - 1):
-            if (phrase := " ".join(words[start:])) in SYNONYMS:
-                return phrase
-    return None
+    phrases = (" ".join(words[start:]) for start in range(len(words) - 1))
+    return next((phrase for phrase in phrases if phrase in SYNONYMS), None)
 
 
 def _find_only_letters(sentence: str) -> str | None:
@@ -901,6 +900,7 @@ _FORMULA_TAIL = re.compile(
     r"(?:\s|(?<=[\d}\w)])[.;,](?=\s|\\q|$)|\\q?quad(?![a-z])|\\(?:blacksquare|square|Box|qed)(?![a-z]))*$",
     re.DOTALL,
 )
+"""A condition behind a formula, `,\\quad x \\neq 2`, its full stop, and the mark of a proof's end."""
 
 
 def formula_text(match: re.Match[str]) -> str:
@@ -923,6 +923,7 @@ def _find_all(sign: str, text: str) -> Iterator[int]:
 
 
 _ALIGNED = re.compile(r"\\begin\{(?:aligned|align\*?|split|gathered)\}(.*)\\end\{\w+\*?\}", re.DOTALL)
+"""Lines of a calculation, or a system."""
 _NAMED_MATRIX = re.compile(r"\s*[A-Z](?:\^\{?(?:-1|T|\d+)\}?)?\s*=\s*(\\begin\{[bpv]?matrix\}(?:(?!=).)*)", re.DOTALL)
 
 
