@@ -121,8 +121,8 @@ def read_answer(response: str, mode: Mode = Mode.LENIENT, question: str | None =
        final after further reasoning. Words around a box take it back only where they deny, bound, change or suppose its value.
     2. `announcement`: an `answer` field of JSON, a tag, a heading, `####`, "the answer is", 答案 and its like. What is called final
        counts before the rest, then the last one; announcements in a row that contradict each other are none.
-    3. `sentence`: the value that a last sentence states which concludes ("So ...") or is prose that ends the response, and beyond `Mode.STRICT` any last sentence, or what code
-       printed last.
+    3. `sentence`: the value that a last sentence states which concludes ("So ...") or is prose that ends the response, and beyond
+       `Mode.STRICT` any last sentence, or what code printed last.
     4. `last value`, with `Mode.ANY` alone: the last choice, number, formula or yes and no, whichever `question` asks for.
 
     A response that hedges, withdraws or is cut off inside its answer gives none.
@@ -155,7 +155,10 @@ def _write_as_asked(answer: str, question: str | None) -> str:
     asked = read_question(question)
     if asked.is_lettered and (option := find_option_by_text(answer, question or "")) is not None:
         return option
-    return answer.upper() if asked.is_lettered and re.fullmatch("[a-h]", answer) else drop_asked_side(answer, asked)
+    is_small = (
+        asked.is_lettered and re.fullmatch("[a-h]", answer) and re.search(rf"\b{answer}\b", question or "") is None
+    )
+    return answer.upper() if is_small else drop_asked_side(answer, asked)
 
 
 def _shorten_gaps(text: str) -> str:
@@ -332,14 +335,17 @@ _MARKUP = re.compile(
 
 _CALCULATION = re.compile(r"<<[^<>\n]{1,200}>>")
 """A calculator's note: `3 + 4 = <<3+4=7>>7`."""
-_DATA_FIELD = re.compile(r"""([{,]\s{0,9}["']\w{1,40}["'])\s{0,3}:\s{0,3}(?:true|false|null|none)\b""", re.IGNORECASE)
-"""A field of an object whose value is no word of a sentence: `"is_integer": false`."""
+_FLAG = re.compile(
+    r"""([{,]\s{0,9}["'](?:is|has|needs|requires|uses)_(?!\w*(?:correct|right|valid|true|final|sure|confident))\w{1,40}["']\s{0,3}:\s{0,3})(?:true|false)\b""",
+    re.IGNORECASE,
+)
+"""A field that says something of the problem, and denies no answer: `"is_multiple_choice": false`."""
 
 
 def _drop_decoration(text: str) -> str:
-    """The text without emoji, HTML's tags, a calculator's notes, and the values of fields that are yes or no; an emoji before a capital ends a
-    sentence."""
-    text = _DATA_FIELD.sub(r"\1: 0", _CALCULATION.sub("", text))
+    """The text without what only sets or annotates it: emoji, HTML's tags, a calculator's notes, flags of an object. An emoji before a capital
+    ends a sentence."""
+    text = _FLAG.sub(r"\g<1>0", _CALCULATION.sub("", text))
     if "</" in text:
         text = _MARKUP.sub(lambda tag: "\n" if tag[1] else " | " if tag[2] else "", re.sub(r"(?<=\d)(?=<)", " ", text))
     return _PICTURES.sub(lambda match: "\n" if match["ends"] else "", text)

@@ -82,12 +82,16 @@ def judge_option(
 def find_option_by_text(answer: str, question: str) -> str | None:
     """The letter of the only option with the words of an answer, "that it opens downward"; None where there is none, and of fewer than two
     words."""
-    words = [
-        " ".join(re.findall(r"[^\W\d_]+|\d+", text.lower())) for text in (answer, *read_options(question).values())
-    ]
-    given = words[0].removeprefix("that ")
-    named = [letter for letter, text in zip(read_options(question), words[1:], strict=True) if text == given]
-    return named[0] if len(named) == 1 and len(re.findall(r"[a-z]{2,}", given)) > 1 else None
+    given = _plain(answer).removeprefix("that ")
+    if len(re.findall(r"[a-z]{2,}", given)) < 2:
+        return None
+    named = [letter for letter, text in read_options(question).items() if _plain(text) == given]
+    return named[0] if len(named) == 1 else None
+
+
+def _plain(text: str) -> str:
+    """A text in lower case, without the signs that end it."""
+    return " ".join(text.lower().split()).strip(" .$*")
 
 
 class LabelledOption(NamedTuple):

@@ -38,6 +38,8 @@ from compass.verifier.verdict import Finding, Leniency, Outcome, Verdict, lean, 
 _NAMED = re.compile(r"([A-Za-z]|\\[a-z]+(?![a-z]))=(.+)", re.DOTALL)
 _CHOICE_SIGNS = frozenset("(\\ABCDEFGHabcdefghijklmnopqrstuvwxyzIJKLMNOPQRSTUVWXYZ")
 """What an answer with the letter of a choice begins with."""
+_EITHER = re.compile(r"\(?[A-H]\)?(?:,\s?\(?[A-H]\)?){0,6},?\s?or\s?\(?[A-H]\)?\.?")
+"""One choice or another."""
 _LETTERS = GREEK_SET - {"pi"}
 _DIGIT = re.compile(r"[0-9]")
 _DECIMAL_COMMA = re.compile(r"\$?(-?\d{1,30})(?:,|\{,\})(\d{1,30})\$?(|\s?(?:€|%)|\s[A-Za-z]{2,20})")
@@ -171,6 +173,8 @@ def _compare_choices(gold: str, answer: str) -> Finding | None:
     """Letters of choices, with or without their values: the letter or the value decides, and both where both sides give both."""
     if gold[:1] not in _CHOICE_SIGNS and answer[:1] not in _CHOICE_SIGNS:
         return None
+    if _EITHER.fullmatch(answer):
+        return Finding(False, "text", "one choice or another")
     same = same_letters(gold, answer)
     if same is not None:
         return Finding(same, "text", "letters")

@@ -165,9 +165,13 @@ def _naming(names: tuple[str, ...]) -> str:
     return "" if not different else "one" if len(different) == 1 else "several"
 
 
+_ROOT = re.compile(r"\b(?:x|z|r|lambda)_\d+\b")
+
+
 def _are_numbered(names: tuple[str, ...]) -> bool:
-    """Whether names differ in their number alone, as `x_1` and `x_2` do, which is as good as none."""
-    return len({re.sub(r"_\d+", "", name) for name in names}) == 1
+    """Whether names are those of the roots of one equation, `x_1` and `x_2`, which say no more than the values; terms such as `a_1` have an
+    order."""
+    return all(_ROOT.search(name) for name in names) and len({re.sub(r"_\d+", "", name) for name in names}) == 1
 
 
 def _one_of(gold: Shape, answer: Shape, compare: Compare) -> Finding:

@@ -16,6 +16,8 @@ from compass.verifier.extracting.sentences import (
     is_hedged,
     read_value,
 )
+from compass.verifier.reading.numbers import write_numbers
+from compass.verifier.reading.words import SYNONYMS
 
 TAIL = 4_000
 """Characters at a response's end in which an answer without a box is looked for."""
@@ -28,7 +30,7 @@ CORRECTED = re.compile(
 )
 ANNOUNCED = re.compile(
     r"####(?!#)|(?:final\s+)?(?:answer|result)s?\**(?:\s?\([^()\n:]{1,40}\))?\s{0,3}(?:is|are|:|=|will\s+be|would\s+be|should\s+be)\**\s{0,3}:?"
-    r"|(?:correct\s+)?(?:option|choice)s?\s+(?:is|are)|correct\s+(?:option|choice|statement)s?\**:\**|(?<=\*)(?:conclusion|verdict)\**:\**|(?<=\n)solutions?:(?=\s*\n\s*-\s)|(?<=\n)ans\.\s{0,3}:?|故\s?选\s?[:：]?|应选\s?[:：]?|选\s?[:：]|(?<![不可若])选\s?(?=[A-H](?![A-Za-z]))|(?<!as\s)it\sshould\sbe|"
+    r"|(?:correct\s+)?(?:option|choice)s?\s+(?:is|are)|correct\s+(?:option|choice|statement)s?\**:\**|(?<=\*)(?:conclusion|verdict)\**:\**|(?<![^\n])solutions?:(?=\s*\n\s*-\s)|(?<![^\n])ans\.\s{0,3}:?|故\s?选\s?[:：]?|应选\s?[:：]?|选\s?[:：]|(?<![不可若])选\s?(?=[A-H](?![A-Za-z]))|(?<!as\s)it\sshould\sbe|"
     + FOREIGN_ANNOUNCED,
     re.IGNORECASE,
 )
@@ -39,9 +41,11 @@ _LATER = re.compile(
 )
 _HEADING = re.compile(r"^[#* ]{0,8}(?:the\s)?(?:final\s)?(?:answer|result)s?[*: ]{0,8}$", re.IGNORECASE | re.MULTILINE)
 _TAG = re.compile(
-    r"[<\[]((?:final|my|the)?[_ -]?(?:answer|result))(?:\s[^<>]{0,80})?[>\]](.{0,2000}?)[<\[]/\1[>\]]",
+    r"[<\[]((?:final|my|the)?[_ -]?(?:answer|result))(?:\s(?:units?|var|variable|name)=[^<>]{0,40})?[>\]](.{0,2000}?)[<\[]/\1[>\]]",
     re.IGNORECASE | re.DOTALL,
 )
+_TAGS = re.compile(rf"<answers>(?:\s*{_TAG.pattern}){{2,20}}\s*</answers>", re.IGNORECASE | re.DOTALL)
+"""A list of tags."""
 _BULLETS = re.compile(r"\s*[-*•]\s+[^\n]{1,80}(?:\s*\n\s*[-*•]\s+[^\n]{1,80}){1,20}")
 _BULLET = re.compile(r"^[-*•]\s+(?=[^\n]+\Z)")
 """The mark of a line that is the only one of a list."""
@@ -56,18 +60,18 @@ _CALL = re.compile(
 )
 """A call that ends a turn with its answer: `Finish[8]`."""
 _RESULT = re.compile(
-    r"""["'](?!(?:n|num|number|count|is|has|no)[_ -])(?:[A-Za-z]{1,12}[_ -]?)?(?:result|solution)s?["']\s{0,9}:\s{0,9}(?=(?:[\s\d{}\[\],:.+-]|"[^"\n]{0,200}"|'[^'\n]{0,200}'|true|false|null|e)*[\s`]*\Z)""",
+    r"""["'](?:final[_ -]?)?(?:result|solution)s?["']\s{0,9}:\s{0,9}(?=(?:[\s\d{}\[\],:.+-]|"[^"\n]{0,200}"|'[^'\n]{0,200}'|true|false|null|e)*[\s`]*\Z)""",
     re.IGNORECASE,
 )
 """A field for the result, in an object with which the response ends."""
-_TICKED = re.compile(r"^[\s*-]{0,6}(?:\[[xX✓✔]\]|[☑✅])\s*\**\(?([A-J])\b", re.MULTILINE)
-_UNTICKED = re.compile(r"^[\s*-]{0,6}(?:\[\s?\]|[☐❌✗])\s*\**\(?[A-J]\b", re.MULTILINE)
-"""Options in a list with boxes to tick, the ticked and the others."""
+_TICK_BOXES = re.compile(r"(?:(?:^|\n)[\s*-]{0,6}\[[ xX]\]\s*\**\(?[A-J]\b[^\n]*){2,10}\s*\Z")
+"""Options with boxes to tick, with which the response ends."""
+_TICKED = re.compile(r"\[[xX]\]\s*\**\(?([A-J])\b")
 _FIELD_END = re.compile(r"\s{0,99}(?:[,}\]]|$)")
 _BOLD_FIRST = re.compile(r"[ :\n：>]{0,9}\*\*[^*\n]{1,120}\*\*")
 _FENCE = re.compile(r"\s{0,9}```\w{0,12}\s{1,9}")
 _CONDITION = re.compile(
-    r"\b(?:if|suppose|assume|when|whether|(?<!I'd )(?<!would )say|reference|expected)\b(?!.*\b(?:so|therefore|thus|hence|but)\b)",
+    r"\b(?:if|suppose|assume|when|whether|(?<!I'd )(?<!would )say|reference|expected)\b(?!.*\b(?:so|therefore|thus|hence|but\s(?:since|because|as))\b)",
     re.IGNORECASE,
 )
 _UNCLOSED = re.compile(r"""["']([^"'{}\n]{1,80}?)\s{0,9}\}[\s`]*""")
@@ -81,7 +85,7 @@ _OWN_CLAUSE = re.compile(
     rf";\s+(?={_SUBJECT}(?:(?:,\s(?:and\s|or\s)?|\s(?:and|or)\s){_SUBJECT}){{0,9}}\s(?:is|are|was|were|does|do|did|can|cannot|has|have)(?:n't)?\s(?!\W*$))"
 )
 """Where a clause begins that says something of other values than the announced: "(B); (A) and (C) are wrong"."""
-_LISTED = re.compile(r"(-?\d+):\s(?=[^,\n]+,[^,\n]+,|[^\W\d_]{2})")
+_COUNT_OF = re.compile(r"(\d+):\s(?=-?\d+(?:,\s-?\d+){2,}\W*$)")
 """A count before what it counts: "11: 2, 3, 5, ..."."""
 _LAST = 3
 
@@ -97,27 +101,23 @@ class Announced(NamedTuple):
 def find_announced(tail: str) -> list[Announced]:
     """The values that phrases announce, in their order; a phrase that announces no value, such as "the final answer is correct", says
     nothing."""
-    found: list[tuple[int, str, bool]] = []
-    end = -1
-    for tag in list(_TAG.finditer(tail))[-2 * _LAST :]:
-        value = _first(tag[2]) or tag[2].strip()
-        if found and end >= 0 and not tail[end : tag.start()].strip():
-            found[-1] = (found[-1][0], f"{found[-1][1]}, {value}", True)  # a list, item by item
-        else:
-            found.append((tag.start(), value, True))
-        end = tag.end()
+    tags = list(_TAG.finditer(tail))
+    found = [(tag.start(), _first(tag[2]) or tag[2].strip(), True) for tag in tags[-_LAST:]]
+    if (several := _TAGS.search(tail)) is not None:
+        items = [_first(tag[2]) or tag[2].strip() for tag in tags if several.start() < tag.start() < several.end()]
+        found = [(several.start(), ", ".join(items), True)]
     found += [
         (match.start(), value, True)
         for match in list(_FIELD.finditer(tail))[-_LAST:]
         if (value := _read_field_with_unit(tail[match.end() : match.end() + REACH]))
     ]
-    ticked = list(_TICKED.finditer(tail))
-    if ticked and _UNTICKED.search(tail):
-        found.append((ticked[0].start(), ", ".join(one[1] for one in ticked), True))
-    if (result := _RESULT.search(tail)) is not None and (
-        value := _read_field_with_unit(tail[result.end() : result.end() + REACH])
-    ):
-        found.append((result.start(), value, True))
+    if (boxes := _TICK_BOXES.search(tail)) is not None:
+        found.append((boxes.start(), ", ".join(_TICKED.findall(boxes[0])), True))
+    found += [
+        (result.start(), value, True)
+        for result in list(_RESULT.finditer(tail))[-1:]
+        if (value := _read_field_with_unit(tail[result.end() : result.end() + REACH]))
+    ]
     if (call := _CALL.search(tail)) is not None:
         found.append((call.start(), call[2].strip(), True))
     taken = [(start, start + 1) for start, _, _ in found]
@@ -130,7 +130,7 @@ def find_announced(tail: str) -> list[Announced]:
         if any(start <= match.end() and match.start() < end for start, end in taken):
             continue
         rest = tail[match.end() : match.end() + REACH]
-        if _refers_on(tail, match) or _is_quoted(tail, match) or (match[0] == "####" and _is_heading(rest)):
+        if _says_nothing(tail, match):
             continue
         argument = _ARGUMENT.match(rest) if match[0].rstrip().endswith("=") else None
         if argument is not None:
@@ -143,13 +143,10 @@ def find_announced(tail: str) -> list[Announced]:
 
 def has_announcement(tail: str) -> bool:
     """Whether a phrase announces an answer, be it none that can be read: "the answer is less than 5", "is the answer 5?"."""
-    phrases = (
-        match
+    return _FIELD.search(tail) is not None or any(
+        not (_says_nothing(tail, match) or _opens_work(match[0], tail[match.end() :]))
         for match in ANNOUNCED.finditer(tail)
-        if not _refers_on(tail, match) and not _opens_work(match[0], tail[match.end() :])
-        if match[0] != "####" or not _is_heading(tail[match.end() :])
     )
-    return _FIELD.search(tail) is not None or next(phrases, None) is not None
 
 
 def find_later_value(text: str) -> str | None:
@@ -162,6 +159,12 @@ def find_later_value(text: str) -> str | None:
     return value
 
 
+def _says_nothing(tail: str, match: re.Match[str]) -> bool:
+    """Whether a phrase announces nothing: it is under a condition, named or printed, or a heading."""
+    is_heading = match[0] == "####" and _is_heading(tail[match.end() : match.end() + REACH])
+    return is_heading or _refers_on(tail, match) or _is_quoted(tail, match)
+
+
 def _refers_on(tail: str, match: re.Match[str]) -> bool:
     """Whether the phrase is under a condition: "if the answer is 5", "suppose the answer is 5"."""
     start = max(tail.rfind("\n", 0, match.start()), tail.rfind(". ", 0, match.start())) + 1
@@ -171,7 +174,7 @@ def _refers_on(tail: str, match: re.Match[str]) -> bool:
 def _is_quoted(tail: str, match: re.Match[str]) -> bool:
     """Whether quotation marks open right before the phrase, or code prints it: the form is named, `end with "ANSWER: X"`, not used."""
     before = tail[max(0, match.start() - 3) : match.start()]
-    if re.search(r"\bprint\(", tail[tail.rfind("\n", 0, match.start()) + 1 : match.start()]):
+    if re.search(r"\bprint\(f?[\"']", tail[tail.rfind("\n", 0, match.start()) + 1 : match.start()]):
         return True
     return re.search(r'["“”„«`]\**\Z', before) is not None and _FIELD.match(tail, max(0, match.start() - 1)) is None
 
@@ -185,7 +188,9 @@ def _opens_work(label: str, rest: str) -> bool:
 def _is_heading(rest: str) -> bool:
     """Whether the rest of a line after `####` is words with values below it: Markdown's heading, and no answer."""
     line, _, below = rest.partition("\n")
-    return re.search(r"[\d$\\]", below) is not None and re.fullmatch(r"\D*[^\W\d_]{3}[^\d$\\]*", line) is not None
+    if re.search(r"[\d$\\]", write_numbers(line)) or line.strip().lower() in SYNONYMS:
+        return False
+    return re.search(r"[\d$\\]", below) is not None and len(re.findall(r"[^\W\d_]{2,}", line)) > 1
 
 
 def _after(rest: str) -> str | None:
@@ -207,9 +212,8 @@ def _after(rest: str) -> str | None:
     sentence = next((part for part in SENTENCE.split(rest) if part and part.strip()), "").strip().strip("*").strip()
     if not sentence:
         return None
-    listed = _LISTED.match(sentence)
-    value = read_value(listed[1] if listed else _OWN_CLAUSE.split(sentence, maxsplit=1)[0])
-    return find_stated_value(sentence) if value is None and sentence.startswith("that ") else value
+    count = _COUNT_OF.match(sentence)
+    return read_value(count[1] if count else _OWN_CLAUSE.split(sentence, maxsplit=1)[0])
 
 
 def _first(rest: str) -> str | None:

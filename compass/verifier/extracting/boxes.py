@@ -162,6 +162,19 @@ _CHANGED = re.compile(
     re.IGNORECASE,
 )
 """A box that is what the value is made of, not the value."""
+_SUPPOSED = re.compile(
+    r"\b(?:if|suppose|supposing|assume|assuming|had|were)\b(?:[^.;\n]|\.\d)*(?:\bwould|\bwere|\bhad|['’]d)\s(?:\w+\s){0,3}?[\s$*({\[\\]{0,6}$"
+    rf"|\b(?:if|suppose|supposing|assume|assuming|say)\s(?:that\s)?(?:the\s)?(?:(?:final|correct)\s)?(?:answer|result|value|it)\s(?:is|was|were|equals)\s{_OPENING}",
+    re.IGNORECASE,
+)
+"""A box that is only supposed: "if the answer were", "if the radius were 2, it would be"."""
+_REFUTED = re.compile(
+    r"(?:[\s)*}\]]|\.?\$){0,4}(?:(?:which|that|this|it|but\s(?:this|that|it))\s)?"
+    r"(?:(?:is|was|are|were|does|do|did|can|could|would|will|has|have|must)(?:\s+(?:not|never)\b|n['’]t\b)(?!\s(?:only|just))|cannot\b|fails?\b"
+    r"|(?:is|was|would\sbe|would\shave\sbeen)\s(?:\w+ly\s|also\s)?(?:wrong|incorrect|false|impossible|invalid|extraneous|rejected|excluded|discarded|too\s\w+))",
+    re.IGNORECASE,
+)
+"""What declares a box wrong: an auxiliary with a negation, or a word for wrong, straight after it."""
 _ESTIMATED = re.compile(
     r"[\s$)*}]{0,4}(?:is|as)\s(?:only\s|just\s|merely\s)?(?:an?|the|my)\s(?:(?:lower|upper)\sbound|guess|estimate|first\sstep)\b",
     re.IGNORECASE,
@@ -177,7 +190,7 @@ def read_box_answer(text: str, box: Box, low: int, high: int) -> str | None:
         low, high: the text before and after these places belongs to other boxes.
     """
     before, after = _sides_of(text, box, low, high)
-    if _is_relative(text, box, low):
+    if _is_taken_back(text, box, low):
         return None
     if len(box.content or "") > WINDOW:
         return box.content
@@ -199,13 +212,16 @@ def read_box_answer(text: str, box: Box, low: int, high: int) -> str | None:
     return _joined(left, content, right)
 
 
-def _is_relative(text: str, box: Box, low: int) -> bool:
-    """Whether the words straight around a box deny, bound, change or question its value; those that are further away do not: "5 more than Ann
-    has" states its box."""
-    near = text[max(low, box.start - 60) : box.start]
+def _is_taken_back(text: str, box: Box, low: int) -> bool:
+    """Whether the words around a box deny, bound, change, suppose or question its value.
+
+    Words elsewhere in the sentence do not: "5 more than Ann has" and "the number that does not divide 12 is" state their box.
+    """
+    before, near = text[max(0, box.start - 200) : box.start], text[max(low, box.start - 60) : box.start]
     return bool(
         any(pattern.search(near) for pattern in (DENIES_NEXT, _BOUNDED, _CHANGED))
-        or any(pattern.match(text, box.end, box.end + 60) for pattern in (_QUESTIONED, _ESTIMATED))
+        or _SUPPOSED.search(before)
+        or any(pattern.match(text, box.end, box.end + 60) for pattern in (_QUESTIONED, _REFUTED, _ESTIMATED))
     )
 
 

@@ -58,8 +58,10 @@ _IF = re.compile(r"\b(?:if|when|suppose|assuming)\b", re.IGNORECASE)
 _OTHER = re.compile(r"\b(?:other|remaining|rest(?:\sof\sthe)?)\s$", re.IGNORECASE)
 _HAS_VALUE = r"[^.;:,$\d=]{0,60}?(?:\b(?:is|are|was|equals|becomes|comes\sto)|=)\s(?:(?:therefore|thus|then|hence|so|also|exactly|simply|just|equal\sto|now)\s)?(?=[-−$\\\d])"
 _LETTER_VALUE = re.compile(
-    r"(?<![A-Za-z\\])([a-z])\s?(?:=\s?(?:[^=,;$\n.A-Za-z]{1,40}=\s?)?|\$?\s?\|\s?\$?)(-?(?:\d[\d.]*\d|\d)(?:/\d+)?|-?\\[dt]?frac\{\d+\}\{\d+\})(?![\d\w(+*^/\\-])(?!\s?[-+*/^=])"
+    r"(?<![A-Za-z\\])([a-z])\s?=\s?(?:[^=,;$\n.A-Za-z]{1,40}=\s?)?(-?(?:\d[\d.]*\d|\d)(?:/\d+)?|-?\\[dt]?frac\{\d+\}\{\d+\})(?![\d\w(+*^/\\-])(?!\s?[-+*/^=])"
 )
+_TABLE_ROW = re.compile(r"^\s*\|\s*\$?([a-z])\$?\s*\|\s*\$?(-?\d[\d./]*)\$?\s*\|\s*$", re.MULTILINE)
+"""An unknown and its value as a row of a table."""
 _SPOKEN = re.compile(r"(?:(?<=[\d)])|(?<=\b[a-z]))\s(plus|minus)\s(?=[\d(])")
 """A sign in words between two numbers."""
 _SIGN_WORD = re.compile(r"(?<![\d)}$]\s)(?<!\b[A-Za-z]\s)\b(?:minus|negative)\s(?=\\?\$?\d)")
@@ -145,7 +147,7 @@ _NAMED_VALUES = re.compile(
 )
 """Values with their names in plain text, at the end: `x = 4, y = 3`."""
 _INEQUALITY = re.compile(
-    r"(?:[:,]|\b(?:is|are|when|that|for|get|gives))\s([-−\d./√π()\s]*[<>≤≥]\s?[A-Za-z]\s?(?:[<>≤≥][-−\d./√π()\s]*)?|[A-Za-z]\s?[<>≤≥][-−\d./√π()\s]+)[.\s*]*$"
+    r"^[^\d<>≤≥]*\b(?:is|are|get|gives|have)\s([-−\d./√π()\s]*[<>≤≥]\s?[A-Za-z]\s?(?:[<>≤≥][-−\d./√π()\s]*)?|[A-Za-z]\s?[<>≤≥][-−\d./√π()\s]+)[.\s*]*$"
 )
 """An inequality in plain text, at the end: `-5 ≤ x < -2`."""
 _CONCLUDED = re.compile(
@@ -158,7 +160,10 @@ _COUNTED = re.compile(
     r"(?:[A-Za-z][A-Za-z-]+[\s.]*){1,8}"
 )
 """A number, and words for what it counts that name no unit: `24 odd integers`, `24 years old`, `24 in total`."""
-_AFTER_LABEL = re.compile(r"\**[A-Z][^\W\d_]*(?:\s[^\W\d_]+){0,3}:\**\s([^:$A-Za-z]*[A-Za-z]?\s?[∈=<>≤≥][^:$A-Za-z]*)")
+_AFTER_LABEL = re.compile(
+    r"\**(?:(?:solution|domain|range|interval)s?(?:\sset)?)\b(?:\s[^\W\d_]+){0,2}:\**\s([^:$A-Za-z]*[A-Za-z]?\s?[∈=<>≤≥][^:$A-Za-z]*)",
+    re.IGNORECASE,
+)
 """A statement in signs alone after a name for it: `Solution set: x ∈ (2, 3]`."""
 _LABELLED = re.compile(r"[A-Za-z_][\w ]{1,30}:\s{1,3}(\S[^:]*)")
 """A value with its name, as YAML has it: `slope: 3`."""
@@ -184,8 +189,8 @@ _UNIT_WORDS = re.compile(
     r"\s{0,3}(?:[\u4e00-\u9fff]{1,12}|(?:[^\W\d_]+|[°%/²³^$€£¥]+){1,3}(?:[\s.]{1,3}[^\W\d_]+){0,3}[\s.]{0,3})?$"
 )
 _INTRODUCED = re.compile(r"(?:^|[.!?]\s)[^:$\d=]{3,80}:\s{0,3}(?:\*\*)?$")
-_IN_DIGITS = re.compile(r"[^\d$\\()]*[^\W\d_]{3}\s\((-?\d[\d.,/]*%?)\)\W*")
-"""A number in words and again in digits: `ochenta y cuatro (84)`."""
+_IN_DIGITS = re.compile(r"\W*([a-z][a-z -]+)\s\((-?\d[\d.,/]*%?)\)\W*", re.IGNORECASE)
+"""A number in words and again in digits: `eighty-four (84)`."""
 NAMED_LAST = re.compile(
     r"\b(?i:it|this|that|day|month|answer|result|winner)\s(?:is|was|will\sbe|would\sbe|must\sbe)\s(?:a\s|an\s|on\s)?([A-Z][a-z]+(?:\s[A-Z][a-z]+)?)[.\s]*$"
 )
@@ -195,7 +200,7 @@ _SO_CLAUSE = re.compile(
 )
 """Where what follows from the rest of a sentence begins."""
 _ADJUNCT = re.compile(
-    r"\b(?:in|at|for|with|by|after|before|below|above|under|from|over|within|during|per|on|since|until|between|among|if|when|while|because|where|than|each|every|out of|every|of the)\b(?:\s+(?:[a-z'-]+)){0,5}?\s*\\?\$?$|\bto\s+[a-z]+\s+(?:[a-z]+\s+){0,2}\\?\$?$",
+    r"\b(?:in|at|for|with|by|after|before|from|over|within|during|per|on|since|until|between|among|if|when|while|because|where|than|each|every|out of|every|of the)\b(?:\s+(?:[a-z'-]+)){0,5}?\s*\\?\$?$|\bto\s+[a-z]+\s+(?:[a-z]+\s+){0,2}\\?\$?$",
     re.IGNORECASE,
 )
 """A preposition or a conjunction that rules over the number after it: "at a speed of", "to make"."""
@@ -304,8 +309,8 @@ class Asked(NamedTuple):
 
     numbers: frozenset[str] = frozenset()
     """Its numbers, as digits without thousands separators."""
-    text: str = ""
-    """All of it, without blanks and braces."""
+    compact: str = ""
+    """All of it as `_compact` writes it."""
     words: frozenset[str] = frozenset()
     """Its words, in lower case: `even` and `odd` of "is it even or odd?"."""
     counted: frozenset[str] = frozenset()
@@ -351,7 +356,7 @@ def read_question(question: str | None) -> Asked:
     labels = "".join(letter for letter, _, _ in find_part_labels(question))
     return Asked(
         numbers=frozenset(find_numbers(question)),
-        text=_compact(question),
+        compact=_compact(question),
         words=frozenset(re.findall(r"[^\W\d_]+", question.lower())),
         counted=frozenset(
             match[1].split()[-1].lower() for asks in (_HOW_MANY, _FOREIGN_COUNTED) for match in asks.finditer(question)
@@ -373,16 +378,18 @@ _BLANKS = re.compile(r"[\s{}$]|\\(?:left|right|[,;:! ])|(?<=\\)d(?=frac)")
 
 
 def _compact(formula: str) -> str:
-    """A formula as it is compared with the question's: without blanks, braces and commands for size."""
+    """A text whose formulas can be compared: without blanks, braces, dollar signs and commands for space and size."""
     return _BLANKS.sub("", formula)
 
 
 def drop_asked_side(answer: str, asked: Asked) -> str:
-    """The right side of an equation whose left side is the question's own expression: 18 of `x^3 + y^3 = 18` where that sum is asked for."""
+    """The right side of an equation whose left side the question asks for: 18 of `x^3 + y^3 = 18` for "Find $x^3 + y^3$"."""
     left, sign, right = answer.partition("=")
     name = _compact(left)
-    is_asked = sign and "=" not in right and len(name) > 2 and name in asked.text and f"{name}=" not in asked.text
-    return right.strip() if is_asked else answer
+    if not sign or "=" in right or len(name) < 3:
+        return answer
+    asks = rf"(?:find|whatis|compute|determine|evaluate|calculate|simplify|valueof)(?:the)?(?:exact)?(?:valueof)?{re.escape(name)}(?=[?.,;]|if|when|where|given|for|in|as|$)"
+    return right.strip() if re.search(asks, asked.compact, re.IGNORECASE) else answer
 
 
 def drop_asked_bounds(sentence: str, asked: Asked) -> str:
@@ -425,8 +432,9 @@ def find_part_labels(text: str) -> list[tuple[str, int, int]]:
 def read_value(sentence: str) -> str | None:
     """What a sentence that announces an answer gives: the whole where it is no prose, else its option, formula or number; None
     where it hedges, denies or only relates the answer to something."""
-    if (in_digits := _IN_DIGITS.fullmatch(sentence)) is not None:
-        return in_digits[1]
+    in_digits = _IN_DIGITS.fullmatch(sentence)
+    if in_digits is not None and NUMBER.fullmatch(write_numbers(in_digits[1])):
+        return in_digits[2]
     sentence = _NOT_BUT.sub("", drop_asides(sentence, announced=True))
     if DANGLING.search(sentence):
         return None
@@ -533,8 +541,6 @@ def find_stated_value(sentence: str, asked: Asked = NOTHING_ASKED) -> str | None
         return first[1]
     if (pairs := _NAMED_VALUES.search(sentence)) is not None:
         return pairs[1]
-    if (inequality := _INEQUALITY.search(sentence)) is not None:
-        return inequality[1].strip(" .")
     concluded = _CONCLUDED.search(sentence)
     if concluded is not None:
         return concluded[1].strip("$") or None
@@ -561,6 +567,8 @@ def find_stated_value(sentence: str, asked: Asked = NOTHING_ASKED) -> str | None
         _RELATIVE.search(sentence) and not _DIFFERENCE.fullmatch(sentence)
     ):
         return _find_asked_number(sentence, asked) or _find_asked_subject(sentence, asked)
+    if (inequality := _INEQUALITY.search(sentence)) is not None:
+        return inequality[1].strip(" .")
     sentence = _CONJUNCTION.sub("", sentence).rstrip("。 .")
     if (option := _OPTION.search(sentence)) is not None:
         return _choice_of(option)
@@ -589,17 +597,25 @@ def _find_places(text: str) -> tuple[str, list[tuple[tuple[int, int], str]]]:
     return blank, sorted(places)
 
 
+_UNSURE_OF_PHRASE = re.compile(r"n['’]t\b|\b(?:or|for|would|else)\b|\d", re.IGNORECASE)
+"""What makes a phrase hold for something, or not: "for a = 3 there is no solution"."""
+
+
 def _find_known_phrase(sentence: str) -> str | None:
     """The phrase that the verifier knows in which a sentence ends: "so the system has an infinite number of solutions"; None of any other."""
     if not sentence.rstrip(" .!*")[-1:].isalpha():
         return None
-    words = re.findall(r"[a-z]+", sentence.lower())[-5:]
-    phrases = (" ".join(words[start:]) for start in range(len(words) - 1))
-    return next((phrase for phrase in phrases if phrase in SYNONYMS), None)
+    words = re.findall(r"[a-z]+", sentence.lower())
+    for count in range(5, 1, -1):
+        if len(words) >= count and (phrase := " ".join(words[-count:])) in SYNONYMS:
+            before = sentence[: sentence.lower().rfind(words[-count])]
+            is_sure = not any(sign.search(before) for sign in (DENIED, HEDGED, _UNSURE_OF_PHRASE))
+            return phrase if is_sure else None
+    return None
 
 
 def _find_only_letters(sentence: str) -> str | None:
-    """The choice, or the list of choices, of a sentence that has no other value: "that means A and D are the primes"; None of several."""
+    """The choice of a sentence that has no other value, or its only list of choices: "that means A and D are the primes"."""
     found = list(_ONE_CHOICE.finditer(sentence))
     is_only = len(found) == 1 and not re.search(r"[\d$\\]", sentence)
     return found[0][0].strip("*") if is_only else None
@@ -629,13 +645,6 @@ def _choose_value(sentence: str, asked: Asked) -> str | None:
         return last
     if (chain := _CHAIN.search(sentence)) is not None:
         return last_side(chain[1])
-    if (
-        verbs
-        and verbs[-1].end() <= places[-2:][0][0][0]
-        and _ADJUNCT.search(blank[: places[-1][0][0]])
-        and (main := _find_main_value(blank, places)) is not None
-    ):
-        return main
     if verbs and verbs[-1].end() <= places[-1][0][0] and not _PROSE.search(blank[verbs[-1].end() :]):
         return _bare(_REASON.sub("", _CONJUNCTION.sub("", sentence[verbs[-1].end() :].strip())).strip()) or None
     if len(places) == 1:
@@ -711,7 +720,7 @@ def _find_value_of_person(sentence: str, asked: Asked) -> str | None:
 
 def join_letters(text: str, letters: tuple[str, ...]) -> str | None:
     """The last values that a text gives the letters, `x = 4, y = 3`; None where one has none."""
-    given = {match[1]: match[2] for match in _LETTER_VALUE.finditer(text)}
+    given = {match[1]: match[2] for pattern in (_TABLE_ROW, _LETTER_VALUE) for match in pattern.finditer(text)}
     return ", ".join(f"{letter} = {given[letter]}" for letter in letters) if set(letters) <= set(given) else None
 
 
@@ -774,8 +783,8 @@ def find_last_value(text: str, question: str | None) -> str | None:
     A question with lettered options asks for letters, one that asks whether for yes or no, any other for a number or a formula.
     Sentences that deny or are unsure are passed over.
     """
-    lettered = len(_OPTIONS.findall(question or "")) > 1
-    whether = _ASKS_WHETHER.search(question or "") is not None
+    asked = read_question(question)
+    lettered, whether = asked.is_lettered, asked.asks_whether
     sentences = [part.strip() for part in SENTENCE.split(text) if part and re.search(r"\w", part)]
     for sentence in reversed(sentences[-LOOKED_AT:]):
         if lettered or whether:
@@ -896,16 +905,24 @@ def last_formula(sentence: str) -> str | None:
 
 
 _FORMULA_TAIL = re.compile(
-    r"(?:\s*,\s*\\q?quad\s*(?:\\text\{\s*(?:for|where|if|when)\b.*|[A-Za-z]\s*(?:\\neq?|\\in|\\not|[<>]|\\[lg]eq?)(?![a-z]).*))?"
+    r"(?:(?<=[)}\d])\s*,\s*\\q?quad\s*(?:\\text\{\s*(?:for|where)\b.*|[A-Za-z]\s*\\neq?(?![a-z]).*))?"
     r"(?:\s|(?<=[\d}\w)])[.;,](?=\s|\\q|$)|\\q?quad(?![a-z])|\\(?:blacksquare|square|Box|qed)(?![a-z]))*$",
     re.DOTALL,
 )
 """A condition behind a formula, `,\\quad x \\neq 2`, its full stop, and the mark of a proof's end."""
 
 
+_DEFINES = re.compile(r"[A-Za-z](?:\^\{?-1\}?|')?\([a-z]\)\s*=")
+"""A function, of which a condition says where it is defined."""
+_FORMULA_END = re.compile(
+    r"(?:\s|(?<=[\d}\w)])[.;,](?=\s|\\q|$)|\\q?quad(?![a-z])|\\(?:blacksquare|square|Box|qed)(?![a-z]))+$"
+)
+
+
 def formula_text(match: re.Match[str]) -> str:
     """The text between the delimiters of a formula, without the marks and the condition that end it."""
-    return _FORMULA_TAIL.sub("", next(group for group in match.groups() if group is not None).strip())
+    formula = next(group for group in match.groups() if group is not None).strip()
+    return _FORMULA_TAIL.sub("", formula) if _DEFINES.match(formula) else _FORMULA_END.sub("", formula)
 
 
 def _split_last_side(formula: str) -> tuple[str, str, str]:
@@ -931,7 +948,11 @@ def last_side(formula: str) -> str:
     """`f(2) = 3 + 4 = 7` ends in 7, and so do lines of a calculation; `x + y = 3` is an equation and stays whole."""
     if (aligned := _ALIGNED.fullmatch(formula)) is not None:
         last = aligned[1].replace("&", "").rstrip("\\ \n").rpartition("\\\\")[2].strip()
-        return last_side(last.removeprefix("=").strip()) if last.startswith("=") or last.count("=") > 1 else formula
+        return (
+            last_side(last.removeprefix("=").strip())
+            if last.startswith("=") and not aligned[1].lstrip("& \n")[:1].isdigit()
+            else formula
+        )
     if (named := _NAMED_MATRIX.fullmatch(formula)) is not None:
         return named[1]
     left, sign, right = _split_last_side(formula)

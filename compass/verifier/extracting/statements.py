@@ -71,17 +71,20 @@ _VALUE = re.compile(rf"{FORMULA.pattern}|(?<![\w.,/:])\d[\d.,/:]*", re.DOTALL)
 _AFTERWORD = re.compile(
     r"(?:\n[#*_>\s-]{0,8}|(?<=[.!?])\s)(?:(?:(?:quick|sanity|double|important|final|side)[\s-])?(?:check|verification|verify|notes?|remarks?|footnotes?|references?|explanation|fun\sfact|bonus|tip|key\stakeaway|aside|p\.?\s?s)"
     r"|(?:alternative|another|second|other)\s(?:method|solution|way|approach)|method\s(?:2|two))(?:\s(?:\d|\([^()\n]{1,30}\)|method|solution))?[.\s]*(?:\*\*|:|\n|\Z)"
-    r"|\n#{1,6}\s(?![^\n]*(?:step|solution|answer|result|final|conclu|calcul|comput|solv|case|part|\d))[^\n]+\n"
     r"|\n[#*_>\s-]{0,8}(?:(?:you|we|one)\scan\salso|equivalently|alternatively|another\sway)\b"
     r"|\n\W{0,8}(?P<check>)(?:let(?:'s|’s|\sme|\sus)|(?:we|I|you)\s(?:can|could|may)|to)\s(?:\w+\s)?(?:check|verify|confirm|test|double-check)\b",
     re.IGNORECASE,
 )
-"""What opens a last section that adds to an answer: a check, notes, another way, a heading of something else."""
+"""What opens a last section that adds to an answer: a check, notes, another way."""
 _EXPLAINS = re.compile(
-    r"\W*(?:why\b|how (?:so|we|I|it|to|do)\b|because\b|reason|explanation|proof\b|justification|derivation|details|here(?:'s|\sis)\s(?:how|why|the|my)|(?:let me|to)\s(?:explain|show|justify|see)\b)",
+    r"\W*(?:why\b|how (?:so|(?:we|I) (?:get|got|find|found))\b|because\b|reason|explanation|proof\b|justification|derivation|details|here(?:'s|\sis)\s(?:how|why|the|my)|(?:let me|to)\s(?:explain|show|justify|see)\b)",
     re.IGNORECASE,
 )
 """What comes after an answer that is explained."""
+_RESTRICTS = re.compile(
+    r"^\W*(?:but|however|yet|on second thought)\b|\b(?:if|unless|only|makes? the statement)\b", re.IGNORECASE
+)
+"""What takes a yes or no back in part."""
 _BEGINS_WORK = re.compile(r"\W*(?:we|let|first|to|consider|note|suppose|start|since|by)\b", re.IGNORECASE)
 """How a first sentence begins that works towards an answer."""
 _FOOTNOTE = re.compile(r"\n[ \t]*(?:\[(\d{1,2})\]|\\\*|[¹²³⁴⁵⁶⁷⁸⁹](?=\s))[^\n]*")
@@ -150,13 +153,13 @@ def find_stated_answer(text: str, asked: Asked, *, must_conclude: bool) -> str |
         return None
     display = [match for match in FORMULA.finditer(text) if match.group(1) or match.group(4)]
     rest = SENTENCE.split(text[display[-1].end() :].strip(" .\n")) if display else []
-    if display and not any(part and (may_deny(part) or not _is_aside(part)) for part in rest):
+    if display and all(_ASIDE.search(part) and not may_deny(part) for part in rest if part):
         return last_side(formula_text(display[-1]))
     text = FORMULA.sub(_join_lines, text)
     sentences = [part for part in SENTENCE.split(text) if part and part.strip()]
     if not sentences:
         return None
-    if _answers_first(sentences, asked):
+    if _answers_first(sentences, asked, must_conclude=must_conclude):
         return find_stated_value(_drop_bold(sentences[0].strip()), asked)
     last = _choose_sentence(sentences[-LOOKED_AT:], asked).strip()
     if _ONE_CHOICE.fullmatch(last):
@@ -177,12 +180,6 @@ def find_stated_answer(text: str, asked: Asked, *, must_conclude: bool) -> str |
     return last_formula(last) if value is None and not must_conclude else value
 
 
-_BARE_VALUES = re.compile(
-    r"\*\*(?!(?i:step|part|case|problem|question|example)\b)(?=[^*\n]*\d)[^*\n:]{1,40}(?<!\.)\*\*|(?:[A-Za-z]\s?=\s?[-−]?[\d./√π]+)(?:(?:,|\s(?:or|and))\s[A-Za-z]\s?=\s?[-−]?[\d./√π]+){0,4}"
-)
-"""A line that is a value in bold, or values with their names."""
-
-
 def _drop_bold(sentence: str) -> str:
     """A sentence without the marks that set all of it in bold."""
     return (
@@ -192,26 +189,16 @@ def _drop_bold(sentence: str) -> str:
     )
 
 
-def _answers_first(sentences: list[str], asked: Asked) -> bool:
-    """Whether a text's first sentence answers and the rest explains it: it says yes or no to a question that asks whether, or how or why comes
-    next; nothing later concludes anew or corrects."""
+def _answers_first(sentences: list[str], asked: Asked, *, must_conclude: bool) -> bool:
+    """Whether a text's first sentence answers and the rest explains it: how or why comes next and nothing concludes or corrects later, or,
+    where it need not conclude, it says yes or no to a question that asks whether, and nothing later does or restricts it."""
     first, rest = sentences[0], sentences[1:]
     if not rest or _BEGINS_WORK.match(first) or any(map(CORRECTED.search, rest)):
         return False
-    if asked.asks_whether and (YES_OR_NO.fullmatch(first.strip("*.! \n")) or YES_OR_NO_FIRST.match(first)):
-        return not any(map(YES_OR_NO_FIRST.match, rest)) and find_yes_or_no(rest[-1], asked) is None
-    if asked.is_lettered and _ONE_CHOICE.fullmatch(first.strip()):
-        return not any(map(CHOSEN.search, rest)) and not any(map(_THEREFORE.search, rest[-1:]))
-    if _BARE_VALUES.fullmatch(first.strip()) and not any(map(_THEREFORE.search, rest[-1:])):
-        return True
-    is_marked = find_bold_value(first) is not None
-    return _EXPLAINS.match(rest[0]) is not None and (is_marked or not any(map(_THEREFORE.search, rest[1:][-1:])))
-
-
-_ALL_BOLD = re.compile(
-    r"(?:[-*•]\s)?[^\w*]{0,4}\*\*(?!(?:step|part|case|method|given)\b|\(?\w[.)])[^*\n]+[^*\n:]\*\*[.!]?", re.IGNORECASE
-)
-"""A sentence that is all in bold, and neither a heading nor a label."""
+    if not must_conclude and asked.asks_whether and YES_OR_NO_FIRST.match(f"{first.strip()}."):
+        says = find_yes_or_no(rest[-1], asked)
+        return says is None and not any(_RESTRICTS.search(sentence) or YES_OR_NO.search(sentence) for sentence in rest)
+    return _EXPLAINS.match(rest[0]) is not None and not any(map(_THEREFORE.search, rest[1:]))
 
 
 def _choose_sentence(sentences: list[str], asked: Asked) -> str:
@@ -224,9 +211,6 @@ def _choose_sentence(sentences: list[str], asked: Asked) -> str:
             if remarks and not takes_back(" ".join(rest), "\0"):
                 return sentences[at]
             break
-    bold = [at for at, one in enumerate(sentences) if _ALL_BOLD.fullmatch(one.strip()) and _VALUE.search(one)]
-    if len(bold) == 1 and not any(map(_CONCLUSION.search, sentences[bold[0] + 1 :])):
-        return sentences[bold[0]]
     return next((one for one in reversed(sentences) if _may_state(one)), sentences[-1])
 
 

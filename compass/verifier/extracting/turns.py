@@ -19,11 +19,7 @@ _LABEL_END = re.compile(r"(?:\s?\d{1,3})?\*{0,2}(?::|(?<=\d)\.)")
 _LINE_START = re.compile(r"(?:^|\n)[#* >]{0,6}\Z")
 _OWN_LABEL = re.compile(r"\A\s*[#*> ]{0,6}(?:Assistant|assistant|ASSISTANT)\*{0,2}:\*{0,2}\s*")
 """The name of the response's own speaker, which some models write first."""
-_ANSWERED = re.compile(r"\\boxed|answer|####|=|\d[^.\n]*\.?\s*$|\A\s*\S+(?:\s\S+){0,3}\s*\Z", re.IGNORECASE)
-
-
-_NUMBERED_PROBLEM = re.compile(r"(\s*\S{1,20}(?:[ ]\S{1,20}){0,3}\s*\n)\s*\d{1,3}[.)]\s[^\n]{8,}\?")
-"""A short answer and the next problem of a list."""
+_ANSWERED = re.compile(r"\\boxed|answer|####|=|\d\s*\.?\s*$|\A\s*\S+(?:\s\S+){0,3}\s*\Z", re.IGNORECASE)
 
 
 def keep_own_turn(text: str) -> str:
@@ -53,7 +49,9 @@ def _drop_cut_repeat(text: str) -> str:
     for sign in ("\n", ". "):
         before, found, last = text.rstrip().rpartition(sign)
         previous = before.rstrip().rpartition(sign)[2]
-        is_whole = last.lstrip().startswith("=") or (sign != "\n" and last.endswith((".", "!", "?")))
+        is_whole = (
+            last.lstrip().startswith("=") or last[-1:].isdigit() or (sign != "\n" and last[-1:] in (".", "!", "?"))
+        )
         if found and last and not is_whole and previous.startswith(last) and previous != last:
             return before + found
     return text
@@ -73,8 +71,6 @@ def _last_thought(text: str) -> re.Match[str] | None:
 def _next_turn(text: str) -> int:
     """Where another speaker's line or, after an answer, another problem begins; the text's end where none does."""
     places = [start for word in _SPEAKERS for start in _lines(text, word)]
-    if (numbered := _NUMBERED_PROBLEM.match(text)) is not None:
-        places.append(numbered.end(1))
     places += [
         start
         for word in _PROBLEMS

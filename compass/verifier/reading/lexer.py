@@ -10,7 +10,14 @@ from __future__ import annotations
 import re
 
 from compass.braces import closing_brace
-from compass.verifier.reading.units import CURRENCY_WORDS, PLAIN_SYMBOLS, UNIT_WORDS, UPRIGHT_LETTERS, find_unit
+from compass.verifier.reading.units import (
+    CURRENCY_WORDS,
+    PLAIN_SYMBOLS,
+    UNIT_WORDS,
+    UPRIGHT_LETTERS,
+    conversion_factor,
+    find_unit,
+)
 from compass.verifier.reading.vocabulary import FUNCTION_ALIASES, FUNCTIONS, GREEK_SET, KNOWN_COMMANDS
 from compass.verifier.tree import OverBudget, Unreadable
 
@@ -40,7 +47,7 @@ _SPACED_UNIT = re.compile(
     r"(?:[A-Za-z](?:_\{?\w{1,9}\}?)? ?= ?)?-?[\d.,]+(?:[eE][+-]?\d+)?(?:\\(?:times|cdot) ?10\^(?:\d|\{-?\d+\}))? (?P<unit>[A-Za-z]{1,3}(?:\^(?:\d|\{-?\d\}))?(?:/[A-Za-z]{1,3}(?:\^(?:\d|\{-?\d\}))?)?)"
 )
 """A number, a space and a unit in plain letters, as the whole text, the number perhaps named: `5 m`, `g = 9.8 m/s^2`."""
-_TWO_UNITS = re.compile(r"(\d+) ?([A-Za-z]{1,3}) ?(?:and |, ?)?(\d+(?:\.\d+)?) ?([A-Za-z]{1,3})")
+_TWO_UNITS = re.compile(r"(\d+) ?([A-Za-z]{1,3}) ?(?:and )?(\d+(?:\.\d+)?) ?([A-Za-z]{1,3})")
 """A measure in two units in plain letters, as the whole text: `4 h 30 min`, `5 ft 8 in`."""
 _STYLE = frozenset("boldsymbol bm mathcal displaystyle rm cal left right mathop sc".split())
 _JOINERS = frozenset(["and", "or"])
@@ -82,7 +89,7 @@ def tokenize(text: str) -> list[Token]:
     if spaced is not None and _is_unit(spaced["unit"]):
         return [*tokenize(text[: spaced.start("unit") - 1]), *_unit_tokens(spaced["unit"])]
     double = _TWO_UNITS.fullmatch(text) if spaced is None and text[-1:].isalpha() else None
-    if double is not None and _is_unit(double[2]) and _is_unit(double[4]):
+    if double is not None and _is_smaller_unit(double[4], double[2]):
         return [("num", double[1]), *_unit_tokens(double[2]), ("num", double[3]), *_unit_tokens(double[4])]
     while position < end:
         match = match_at(text, position)
@@ -186,6 +193,13 @@ def _is_unit(text: str) -> bool:
     return _UNITS.fullmatch(text) is not None and all(
         find_unit(part[1]) is not None for part in _UNIT_PART.finditer(text) if part[1]
     )
+
+
+def _is_smaller_unit(text: str, other: str) -> bool:
+    """Whether two texts are units of one quantity, the first the smaller: minutes of hours."""
+    one, two = find_unit(text), find_unit(other)
+    factor = conversion_factor(two, one) if one is not None and two is not None else None
+    return factor is not None and factor > 1
 
 
 def _unit_tokens(text: str) -> list[Token]:

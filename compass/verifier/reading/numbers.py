@@ -219,7 +219,7 @@ _NUMBER_WORDS = "|".join(sorted([*_SMALL, *_TENS], key=len, reverse=True)) + f"|
 _RUN = re.compile(
     rf"(?<![\w-])(?<!\bthe\s)(?<!\bthese\s)(?<!\bthose\s)(?:(?:minus|negative)\s)?(?:an?\s(?={_SCALE_WORDS}))?(?:{_NUMBER_WORDS})(?!\w)"
     rf"(?:(?:\s|-|(?<=hundred)\sand\s|(?<=thousand)\sand\s|(?<=million)\sand\s)(?:{_NUMBER_WORDS})(?!\w))*"
-    rf"(?:[\s-](?:{'|'.join(FRACTIONS)})(?!\w)|\sand\sa\s(?:half|quarter|third)(?!\w))?(?!-\w)",
+    rf"(?:[\s-](?:{'|'.join(FRACTIONS)})(?=\sof\b)|\sand\sa\s(?:half|quarter|third)(?!\w))?(?!-\w)",
     re.IGNORECASE,
 )
 """A number in words, but for "the two", which stands for things."""
