@@ -51,7 +51,7 @@ _BULLET = re.compile(r"^[-*•]\s+(?=[^\n]+\Z)")
 """The mark of a line that is the only one of a list."""
 _LEADS_ON = re.compile(r"^[^\n\d$]{1,60}\b(?:is|are|equals)\s*:?\s*\n\s*(?=\S)")
 _FIELD = re.compile(
-    r"""([\"'])(?!(?:n|num|number|count|is|has|no)[_ -]?(?:of[_ -]?)?answer)(?:[A-Za-z]{1,12}[_ -]?)?(?:answers?|(?:choice|option)(?=\1\s{0,9}:\s{0,9}["'(]{0,2}[A-J]\b))\1\s{0,9}:\s{0,9}""",
+    r"""([\"'])(?!(?:n|num|number|count|is|has|no|wrong|incorrect|student)[_ -]?(?:of[_ -]?)?answer)(?:[A-Za-z]{1,12}[_ -]?)?(?:answers?|(?:choice|option)(?=\1\s{0,9}:\s{0,9}["'(]{0,2}[A-J]\b))\1\s{0,9}:\s{0,9}""",
     re.IGNORECASE,
 )
 _CALL = re.compile(
@@ -60,7 +60,7 @@ _CALL = re.compile(
 )
 """A call that ends a turn with its answer: `Finish[8]`."""
 _RESULT = re.compile(
-    r"""["'](?:final[_ -]?)?(?:result|solution)s?["']\s{0,9}:\s{0,9}(?=(?:[\s\d{}\[\],:.+-]|"[^"\n]{0,200}"|'[^'\n]{0,200}'|true|false|null|e)*[\s`]*\Z)""",
+    r"""["'](?:final[_ -]?)?(?:result|solution)["']\s{0,9}:\s{0,9}(?=(?:[\s\d{}\[\],:.+-]|"[^"\n]{0,200}"|'[^'\n]{0,200}'|true|false|null|e)*[\s`]*\Z)""",
     re.IGNORECASE,
 )
 """A field for the result, in an object with which the response ends."""

@@ -86,7 +86,10 @@ _RANKED = re.compile(
     re.IGNORECASE,
 )
 """What a sentence ranks before others: "$3^{40}$ is the larger of the two"."""
-_EITHER_LETTER = re.compile(r"^\W{0,4}\(?[A-J]\)?\s{0,3}(?:or|oder|ou|o)\s{0,3}\(?[A-J]\b\)?")
+_EITHER_LETTER = re.compile(
+    r"^\W{0,4}(?:\(?[A-J]\)?\s{0,3}(?:or|oder|ou|o)\s{0,3}\(?[A-J]\b\)?|\([A-J]\)[^.;\n]{0,40}?\sor\s\([A-J]\)[^.;\n]{0,40})"
+)
+"""Two choices, with or without their values, of which one is the answer."""
 _CONTRAST = re.compile(
     r"(?:,|\sand|\sbut|\swhile)\s+(?:not\s[^,;]{1,40}|[^;$\d]{1,40}\s(?:is|are|was|were|do|does)(?:\snot|n't)\W*)$",
     re.IGNORECASE,
@@ -388,7 +391,7 @@ def drop_asked_side(answer: str, asked: Asked) -> str:
     name = _compact(left)
     if not sign or "=" in right or len(name) < 3:
         return answer
-    asks = rf"(?:find|whatis|compute|determine|evaluate|calculate|simplify|valueof)(?:the)?(?:exact)?(?:valueof)?{re.escape(name)}(?=[?.,;]|if|when|where|given|for|in|as|$)"
+    asks = rf"(?:find|whatis|compute|determine|evaluate|calculate|simplify|factor|expand|valueof)(?:the)?(?:exact)?(?:valueof)?{re.escape(name)}(?=[?.,;]|if|when|where|given|for|in|as|over|$)"
     return right.strip() if re.search(asks, asked.compact, re.IGNORECASE) else answer
 
 

@@ -59,14 +59,14 @@ _ONE_NAME = re.compile(r"[^\W\d_]{2,30}(?:[ -][^\W\d_]{1,30}){0,2}[.!]?")
 _ONE_CHOICE = re.compile(r"\**\(?[A-J]\)?\**[.!]?")
 """A last line that is the letter of a choice."""
 _OUTPUT = re.compile(
-    r"(?:```(?:output|text)?\s{0,3}\n|(?:^|\n)>>>[^\n]*\n|\bprint\([^\n]*\n#\s|<\|?[a-z_]{0,20}(?:execution|output|result|response|stdout)\|?>\s{0,3})([^`<]{1,200}?)\s{0,9}(?:```|</?\|?\w{1,20}\|?>|(?<=[\])\w])(?=$))\s{0,9}$"
+    r"(?:```(?:output|text)?\s{0,3}\n|(?:^|\n)>>>[^\n]*\n|<\|?[a-z_]{0,20}(?:execution|output|result|response|stdout)\|?>\s{0,3})([^`<]{1,200}?)\s{0,9}(?:```|</?\|?\w{1,20}\|?>|(?<=[\])\w])(?=$))\s{0,9}$"
 )
 """What code printed last: in a fence, between tags, or behind Python's prompt."""
 _SOLUTIONS = re.compile(r"\{[A-Za-z]\w?:[^{}]*\}")
 """Values by the names of unknowns, as sympy prints them."""
 _PROMPT = re.compile(r"\n>>>\s*$")
-_LIST = re.compile(r"^\[([^\[\]]*)\]$")
-"""A list that Python printed, whose brackets are no interval's."""
+_LIST = re.compile(r"\[((?:[^\[\],]*,){2,}[^\[\],]*|[^\[\],]+)\]")
+"""A list that Python printed; with two items and a comma it may be an interval."""
 _VALUE = re.compile(rf"{FORMULA.pattern}|(?<![\w.,/:])\d[\d.,/:]*", re.DOTALL)
 _AFTERWORD = re.compile(
     r"(?:\n[#*_>\s-]{0,8}|(?<=[.!?])\s)(?:(?:(?:quick|sanity|double|important|final|side)[\s-])?(?:check|verification|verify|notes?|remarks?|footnotes?|references?|explanation|fun\sfact|bonus|tip|key\stakeaway|aside|p\.?\s?s)"
@@ -145,7 +145,7 @@ def find_stated_answer(text: str, asked: Asked, *, must_conclude: bool) -> str |
     if output is not None and output[1].strip():
         printed = output[1].strip().splitlines()[-1]
         if (listed := _LIST.fullmatch(printed)) is not None:
-            printed = listed[1] if "," in listed[1] else ", ".join(listed[1].split())
+            printed = ", ".join(listed[1].split()) if "," not in listed[1] else listed[1]
         elif _SOLUTIONS.fullmatch(printed):
             printed = printed.strip("{}").replace(":", " =")
         return None if must_conclude else printed

@@ -49,10 +49,9 @@ def _drop_cut_repeat(text: str) -> str:
     for sign in ("\n", ". "):
         before, found, last = text.rstrip().rpartition(sign)
         previous = before.rstrip().rpartition(sign)[2]
-        is_whole = (
-            last.lstrip().startswith("=") or last[-1:].isdigit() or (sign != "\n" and last[-1:] in (".", "!", "?"))
-        )
-        if found and last and not is_whole and previous.startswith(last) and previous != last:
+        is_whole = last.lstrip().startswith("=") or (sign == ". " and last[-1:] in (".", "!", "?"))
+        is_value = last[-1:].isdigit() and before.count(previous) < 2
+        if found and last and not (is_whole or is_value) and previous.startswith(last) and previous != last:
             return before + found
     return text
 
