@@ -19,7 +19,7 @@ from compass.verifier.comparing import scalar
 from compass.verifier.comparing.evaluator import PRECISION, working_precision
 from compass.verifier.comparing.lists import SAME_PARTS, Compare, differ
 from compass.verifier.comparing.numeric import approximate
-from compass.verifier.comparing.shapes import expand_sign, label, split_name
+from compass.verifier.comparing.shapes import bound_names, expand_sign, label, split_name
 from compass.verifier.tree import (
     ONE,
     PI,
@@ -488,7 +488,7 @@ def _renamed(one: Family, two: Family, compare: Compare) -> Finding:
 
 def _renamed_constants(one: Family, two: Family, compare: Compare) -> Finding | None:
     """Two answers that say nothing of their letters: constants of integration, multiples of a period, parameters of a line."""
-    free = tuple(frozenset().union(*(symbols(named_value(item)[1]) for item in side.items)) for side in (one, two))
+    free = tuple(frozenset().union(*map(_find_free_letters, side.items)) for side in (one, two))
     first, second = free[0] - free[1], free[1] - free[0]
     if not first or len(first) != len(second) or len(first) > MAX_PARAMETERS:
         return None
@@ -507,6 +507,12 @@ def _renamed_constants(one: Family, two: Family, compare: Compare) -> Finding | 
         return None
     one, two = one._replace(domains=dict.fromkeys(first, domain)), two._replace(domains=dict.fromkeys(second, domain))
     return _decide(one, two, compare)
+
+
+def _find_free_letters(item: Node) -> frozenset[str]:
+    """The letters of a value, without the variables of the function that it defines: none of `f(n) = n`."""
+    name, value = named_value(item)
+    return symbols(value) - frozenset(() if name is None else bound_names(name))
 
 
 def _shows_parameter(item: Node) -> bool:

@@ -236,6 +236,8 @@ _LETTERED = re.compile(
     rf"(?:{_STYLE})?(?P<open>\()?\s*(?:{_STYLE})?(?P<letter>[A-H])(?P<inner>\}})?\s*(?P<mark>[).:])(?P<outer>[.:]?\}}|[.:])?\s*(?P<value>[^*/^=<>_+,}}].*)",
     re.DOTALL,
 )
+_JOINED = re.compile(r"(?:\\text\w{0,2}\s?\{\s*)?(?:or|and)(?![a-z])")
+"""What joins a choice with something else: `(C) or 600`."""
 _OR_ANOTHER = re.compile(r"\bor\s?(?:\([A-H]\)|[A-H](?:[).:]|$))")
 _ONE = re.compile(r"[A-Za-z]")
 _LISTED = re.compile(r"\s*(?:[,;]\s*(?:\\?and\b)?|\\?and|&|\s)\s*")
@@ -247,7 +249,11 @@ def split_choice(text: str) -> tuple[str, str] | None:
     if match is None or (match["open"] and match["mark"] != ")"):
         return None
     value = match["value"].strip()
-    if _OR_ANOTHER.search(value) or (match["mark"] == "." and len(value) < 3 and value.isalpha()):
+    if (
+        _OR_ANOTHER.search(value)
+        or _JOINED.match(value)
+        or (match["mark"] == "." and len(value) < 3 and value.isalpha())
+    ):
         return None  # "(B) or (D)"; p.m. and its like
     return match["letter"], value
 
