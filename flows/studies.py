@@ -32,9 +32,6 @@ from compass.studies.study import FOLDER, RESULTS, Study, find_model, list_measu
 from flows.overrides import FILE, change_text, check_edits, find_parameters
 from flows.run import RunRequest, RunResult, find_free_name, list_experiments
 
-TARGET = "evaluate"
-"""The stage up to which every run goes: its scores decide."""
-
 CURVES = ("accuracy", "entropy", "response_tokens", "left_out")
 """What is kept of every iteration."""
 
@@ -225,7 +222,8 @@ def run_study(name: str, study: Study, root: Path, *, start: Start, show: Callab
         show(f"run {number} of {len(planned)}: {one.arm}, seed {one.seed}")
         experiment = find_free_name(root, f"{name}-{one.arm}-{one.seed}")
         began, clock = datetime.now(UTC), time.monotonic()
-        request = RunRequest(TARGET, overrides=one.overrides, name=experiment, profile=study.profile, keep_edits=False)
+        # Whole runs: the report's headline is what DVC shows of an experiment, and would else stay that of another run.
+        request = RunRequest(overrides=one.overrides, name=experiment, profile=study.profile, keep_edits=False)
         status, ended = start(request)
         if status not in (0, 3):
             show(f"stopped; `compass study run {name}` goes on where it was. {FILE} holds the values of this run")

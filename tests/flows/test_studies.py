@@ -33,6 +33,10 @@ stages:
     params: [seed, rl.loss]
     deps: [data/rl-1]
     outs: [data/evaluate, metrics/evaluate.json]
+  report:
+    cmd: python toy.py report
+    deps: [metrics/evaluate.json]
+    metrics: [metrics/headline.json]
 """
 TOY = """\
 import json, pathlib, sys
@@ -64,6 +68,9 @@ try:
             write("data/evaluate/done.json", [seed, kl])
             names = ("accuracy", "lenient", "pass@2", "pass@4", "maj@4", "greedy")
             write("metrics/evaluate.json", {"models": {"rl-1": {"average": dict.fromkeys(names, score)}}})
+        if name == "report":
+            scored = json.loads(pathlib.Path("metrics/evaluate.json").read_text())
+            write("metrics/headline.json", {"accuracy": scored["models"]["rl-1"]["average"]["accuracy"]})
 except UserError as error:
     sys.exit(f"{name}: {error}")
 """
@@ -83,7 +90,7 @@ def repository(toy: Path) -> Path:
     (toy / "dvc.yaml").write_text(GRAPH)
     (toy / ".gitignore").write_text("/data/\n/models/\n/metrics/\n/.compass/\n/work/\n/ran.log\n__pycache__\n")
     write(toy)
-    for words in (["add", "-A"], ["commit", "-qm", "a graph of three stages"]):
+    for words in (["add", "-A"], ["commit", "-qm", "a graph of four stages"]):
         subprocess.run(["git", *words], cwd=toy, check=True)
     return toy
 
@@ -155,6 +162,8 @@ def test_a_stopped_study_goes_on_with_every_run_once(repository: Path, tmp_path:
     second = Starter(repository)
     assert study(repository, second) == 0
     assert second.started == ["kl-kl-0", "kl-plain-1", "kl-kl-1"]  # the one that failed is tried again
+    shown = json.loads((repository / "metrics/headline.json").read_text())
+    assert shown["accuracy"] == results(repository)[-1][2]["scores"]["accuracy"], "an experiment keeps its own headline"
     counts = ran(repository)
     assert [counts["base", seed, kl] for seed in "01" for kl in ("0.0", "0.1")] == [1, 0, 1, 0]  # once per seed
     assert [counts["rl-1", seed, kl] for seed in "01" for kl in ("0.0", "0.1")] == [1, 2, 1, 1]
@@ -179,7 +188,7 @@ def check_kept(found: list) -> None:
     assert kept["scores"]["accuracy"] == pytest.approx(0.6)
     assert kept["training"] == {"seconds": 4, "tokens": 18}
     assert kept["curves"]["accuracy"] == [0.5, 1.0]
-    assert kept["ran"] == ["rl-1", "evaluate"]
+    assert kept["ran"] == ["rl-1", "evaluate", "report"]
     assert kept["dirty"] == "false"  # although params.yaml has the values of the run
 
 
