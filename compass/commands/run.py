@@ -128,7 +128,7 @@ def summarize(result: RunResult) -> list[str]:
         return [str(result)]
     lines = [f"{result} ({duration(result.seconds)})"]
     if result.experiment:
-        lines.append(f"kept as the experiment {result.experiment}; `compass runs list` shows it with the others")
+        lines.append(f"kept as the experiment {result.experiment}; `dvc exp show` lists it with the others")
     if "report" in (*result.ran, *result.restored):
         lines.append("which model is better, and how sure: reports/index.html")
     return lines
