@@ -74,6 +74,8 @@ def plan(
         tree["rl"]["resources"].pop("micro_batch_size", None)
     tree["report"]["title"] = f"Compass-Thinker pipeline, {name}"
     reasons["base.pretrain" if policy.kind == "tiny" else "base.model"] = why_model
+    if policy.kind == "tiny":
+        reasons["base.pretrain.steps"] = "at most; it stops as soon as `skill` is reached"
     if any(source.licence == "unknown" for source, _ in sources):
         reasons["collect.sources"] = "write the licence of your data at `licence`"
     lines = _summary_lines(sources, benchmarks, rows, policy, computer, values, why_model)

@@ -72,6 +72,7 @@ def test_the_example_becomes_the_profile_in_force(repository: Path, capsys: pyte
     assert find_problems(repository) == []
     text = (repository / "params.yaml").read_text()
     assert "batch_size: 8 # problems per iteration, at most half of a stage's" in text
+    assert "steps: 900 # at most; it stops as soon as `skill` is reached" in text
     assert main(["profile", "use", "tiny"]) == 0  # nothing that no profile has was in params.yaml
     assert main(["profile", "use", "mine"]) == 0
 
