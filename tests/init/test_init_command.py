@@ -82,7 +82,7 @@ def test_edited_parameters_are_never_lost(repository: Path, capsys: pytest.Captu
     params.write_text(params.read_text().replace("samples: 8", "samples: 3"))
     edited = params.read_text()
     assert main(["init", *EXAMPLE, "--name", "mine"]) == 1
-    assert "params.yaml was edited and would be lost" in capsys.readouterr().err
+    assert "params.yaml, the parameters in force, would be lost" in capsys.readouterr().err
     assert params.read_text() == edited
     assert main(["init", *EXAMPLE, "--name", "mine", "--force"]) == 0
     assert (repository / "params.yaml.bak").read_text() == edited
