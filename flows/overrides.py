@@ -138,16 +138,17 @@ def check_edits(profile: str, root: Path = Path()) -> None:
     """Refuse to put a profile in force where `params.yaml` would lose edits.
 
     Raises:
-        SettingsError: it holds edits that no profile has; the message shows them.
+        SettingsError: no profile has the same values; the message shows how it differs from the nearest, whichever of the two was edited.
     """
     target = root / FILE
     nearest = min(list_profiles(root), key=lambda path: len(compare_files(path, target)))
     if edits := compare_files(nearest, target):
-        shown = "\n".join(f"  {key}: {b} (profile {nearest.stem}: {a})" for key, a, b in edits[:10])
+        path = nearest.relative_to(root)
+        shown = "\n".join(f"  {key}: {b} in {FILE}, {a} in {path}" for key, a, b in edits[:10])
         more = f"\n  and {len(edits) - 10} more" if len(edits) > 10 else ""
         raise SettingsError(
-            f"{FILE} was edited and would be lost:\n{shown}{more}\n"
-            f"Save it as profiles/NAME.yaml, or overwrite it with `compass profile use {profile} --force`."
+            f"{FILE}, the parameters in force, would be lost: no profile has the same values. It differs from {path} in\n{shown}{more}\n"
+            f"To keep it, copy it over that profile or to profiles/NAME.yaml; to overwrite it, `compass profile use {profile} --force`."
         )
 
 

@@ -60,14 +60,19 @@ def run(settings: Settings, folder: Path = FOLDER, work: Path = WORK, kept: Path
 
 
 def _pretrain(settings: Settings, out: Path) -> dict[str, float]:
-    def show(step: int, loss: float, done: float) -> None:
+    ours = settings.base.pretrain
+
+    def show(step: int, loss: float, skill: float, done: float) -> None:
         # How many steps there will be is not known: percents are of the work, as far as it can be told.
-        report(100 * done, 100, "percent", "pre-training", detail=f"step {step}, loss {loss:.3f}")
+        found = f"skill {skill:.2f} of {ours.skill:.2g}, at most {ours.steps} steps"
+        if skill >= ours.skill:
+            found = f"skill {skill:.2f} reached, learning habits"
+        report(100 * done, 100, "percent", "pre-training", detail=f"step {step}, loss {loss:.3f}, {found}")
 
     # Read when torch is imported: a small model has thousands of products per second, each shorter than waking a thread. They spin for some
     # microseconds, not without end, so that other work on the machine is not held up.
     os.environ.setdefault("GOMP_SPINCOUNT", "10000")
-    return pretrain(settings.base.pretrain, seed=settings.seed, out=out, progress=show)
+    return pretrain(ours, seed=settings.seed, out=out, progress=show)
 
 
 def _warm_start(settings: Settings, model: Path, work: Path, kept: Path) -> dict[str, float]:

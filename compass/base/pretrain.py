@@ -46,7 +46,7 @@ SETTLED_SKILL, SETTLED_RATE = 0.1, 0.3
 Pair = tuple[list[int], list[int]]
 """Token ids of a prompt and of its response, the end token included."""
 
-Progress = Callable[[int, float, float], None]
+Progress = Callable[[int, float, float, float], None]
 
 
 class PretrainError(UserError):
@@ -60,7 +60,7 @@ def pretrain(settings: Pretrain, *, seed: int, out: Path, progress: Progress | N
         settings: size, stopping point and habits.
         seed: the run's seed.
         out: the folder to write.
-        progress: called after every step with (step, loss, share of the work done, 0 to 1).
+        progress: called after every step with (step, loss, skill, share of the work done, 0 to 1).
 
     Returns:
         parameters, vocabulary, steps, tokens, loss (nats per response token), skill (probability of the worked solution
@@ -108,25 +108,25 @@ class _Training:
         self.model, self.tokenizer, self.settings, self.progress = model, tokenizer, settings, progress
         self.optimizers = _optimizers(model, settings.learning_rate)
         self.rates = [group["lr"] for optimizer in self.optimizers for group in optimizer.param_groups]
-        self.steps, self.tokens, self.loss = 0, 0, float("nan")
+        self.steps, self.tokens, self.loss, self.skill = 0, 0, float("nan"), 0.0
 
     def learn_skill(self, pairs: Iterator[tuple[str, str]], problems: Sequence[Problem]) -> float:
         """Train on worked solutions until the policy has the skill asked for; return the skill."""
-        wanted, skill = self.settings.skill, 0.0
-        best = 0.0
+        wanted, best = self.settings.skill, 0.0
         for step in range(1, self.settings.steps + 1):
             self._step(pairs)
             if step % CHECK_EVERY == 0:
-                skill = measure_skill(self.model, self.tokenizer, problems)
-                best = max(best, skill)
+                self.skill = measure_skill(self.model, self.tokenizer, problems)
+                best = max(best, self.skill)
                 self._set_rate(1 - (1 - SETTLED_RATE) * min(1.0, best / SETTLED_SKILL))
             if self.progress:
                 # Skill rises late and steeply, steps evenly: the work done is guessed from whichever is further.
-                self.progress(self.steps, self.loss, 0.9 * min(1.0, max(skill / wanted, step / self.settings.steps)))
-            if skill >= wanted:
-                return skill
+                done = 0.9 * min(1.0, max(self.skill / wanted, step / self.settings.steps))
+                self.progress(self.steps, self.loss, self.skill, done)
+            if self.skill >= wanted:
+                return self.skill
         raise PretrainError(
-            f"base.pretrain.steps: skill is {skill:.3f} after {self.settings.steps} steps, base.pretrain.skill is "
+            f"base.pretrain.steps: skill is {self.skill:.3f} after {self.settings.steps} steps, base.pretrain.skill is "
             f"{wanted}; allow more steps or ask for less skill"
         )
 
@@ -137,7 +137,7 @@ class _Training:
             self._set_rate(SETTLED_RATE * left)
             self._step(pairs)
             if self.progress:
-                self.progress(self.steps, self.loss, 1 - 0.1 * left)
+                self.progress(self.steps, self.loss, self.skill, 1 - 0.1 * left)
 
     def _set_rate(self, share: float) -> None:
         groups = [group for optimizer in self.optimizers for group in optimizer.param_groups]

@@ -60,6 +60,7 @@ def ledger(*, asked: Asked = Asked()) -> int:
         compass ledger --doubtful                        rows that were kept although a noise filter doubts them
         compass ledger --html ledger.html                a page to browse: every stage, reason and source
     """
+    from compass.evaluation.label_files import row_key
     from compass.library.output_folder import check_file
     from compass.records import RecordError
     from compass.report.outputs import choose, count_by_reason, count_doubts, find_doubtful, open_outputs
@@ -84,6 +85,7 @@ def ledger(*, asked: Asked = Asked()) -> int:
         if asked.sample:
             dropped = sample(dropped, asked.sample, asked.seed)
         rows, count = _dropped_rows(dropped), dropped.num_rows
+    rows = ({**row, "digest": row_key(row)[1]} for row in rows)
     if asked.out or (asked.json and asked.sample):
         _write_lines(rows, asked.out, count)
     elif asked.sample:

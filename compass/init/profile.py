@@ -74,6 +74,8 @@ def plan(
         tree["rl"]["resources"].pop("micro_batch_size", None)
     tree["report"]["title"] = f"Compass-Thinker pipeline, {name}"
     reasons["base.pretrain" if policy.kind == "tiny" else "base.model"] = why_model
+    if policy.kind == "tiny":
+        reasons["base.pretrain.steps"] = "at most; it stops as soon as `skill` is reached"
     if any(source.licence == "unknown" for source, _ in sources):
         reasons["collect.sources"] = "write the licence of your data at `licence`"
     lines = _summary_lines(sources, benchmarks, rows, policy, computer, values, why_model)
@@ -89,11 +91,7 @@ def _forecast_minutes(tree: Mapping[str, Any], rows: Rows, computer: Computer) -
     settings = check_values(tree)
     if policy_shape(settings, Path()) is None:
         return ""
-    most = settings.evaluate.max_problems
-    items = sum(min(count, most or count) for count in rows.items.values())
-    evaluate = settings.evaluate.model_copy(update={"max_problems": math.ceil(items / len(rows.items))})
-    settings = settings.model_copy(update={"evaluate": evaluate})
-    run = forecast(settings, Machine(None, 0, computer.cores), Known(rows.usable), Path())
+    run = forecast(settings, Machine(None, 0, computer.cores), Known(rows.usable, items=rows.items), Path())
     low, high = (math.ceil(60 * sum(stage.hours[at] for stage in run.stages)) for at in (0, 2))
     return f"{low} to {high}"
 

@@ -18,12 +18,13 @@ def why(query: str, data: str | Path = "data") -> dict[str, Any]:
         data: a pipeline's data folder, or one that `compass curate` or `compass.curate` wrote.
 
     Returns:
-        `how` the query names them; `rows`, each with id, source, source_id, problem, answer and `stages` (stage to `fate`, and where it was
+        `how` the query names them; `rows`, each with id, source, source_id, problem, answer, digest (as in a file of labels) and `stages` (stage to `fate`, and where it was
         dropped `reason` and `evidence`); benchmark `items`, each with `scores` per model and `similar` rows.
 
     Raises:
         RecordError: nothing is named so, no collected problem is like the text, or the folder holds no rows.
     """
+    from compass.evaluation.label_files import row_key
     from compass.report.evidence import COLUMNS, read_evidence
     from compass.report.find import find_problem
     from compass.report.item_history import item_tallies, similar_rows
@@ -38,7 +39,7 @@ def why(query: str, data: str | Path = "data") -> dict[str, Any]:
             | ({} if fate == "kept" else {"reason": last["reason"], "evidence": read_evidence(last["evidence"])})
             for stage, (fate, last) in stages.items()
         }
-        rows.append({name: first[name] for name in COLUMNS} | {"stages": fates})
+        rows.append({name: first[name] for name in COLUMNS} | {"digest": row_key(first)[1], "stages": fates})
     shown = []
     for item in found.items[:MOST]:
         scores = item_tallies(outputs.folder, item["source"], item["id"])

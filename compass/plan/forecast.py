@@ -32,7 +32,7 @@ PROMPT_TOKENS = 130
 """Mean tokens of a problem with its instruction, in the papers' sets; assumed where nothing was measured."""
 
 OTHER_ITEMS = 300
-"""Problems of a benchmark that is not in the table; assumed."""
+"""Problems of a benchmark that nothing counted and that is not in the table; assumed."""
 
 PRETRAIN_S = 90.0
 """Seconds of pre-training the tiny policy on two idle cores."""
@@ -125,6 +125,9 @@ class Known:
     graded: int | None = None
     """Problems that the last run graded."""
 
+    items: Mapping[str, int] = field(default_factory=dict)
+    """Problems by benchmark, as counted."""
+
     took: dict[str, dict[str, Any]] = field(default_factory=dict)
     """What the last run of a stage took here, as `compass.runs.stage_times` records it."""
 
@@ -162,7 +165,8 @@ def read_known(root: Path) -> Known:
     if scores:
         response["evaluate"] = sum(scores) / len(scores)
     rows, graded = metrics("denoise").get("kept"), grading.get("graded")
-    return Known(rows, response=response, groups_used=used, graded=graded, took=read_times(root))
+    items = (metrics("collect").get("metrics") or {}).get("benchmarks") or {}
+    return Known(rows, response=response, groups_used=used, graded=graded, items=items, took=read_times(root))
 
 
 def _say_taken(facts: Mapping[str, Any]) -> str:
@@ -379,7 +383,7 @@ def _add_training(plan: Forecast, name: str, stage: RlStage, shape: Shape, known
 
 
 def _add_evaluation(plan: Forecast, settings: Settings, shape: Shape, known: Known) -> None:
-    items, asked = count_items(settings), settings.evaluate
+    items, asked = count_items(settings, known.items), settings.evaluate
     models = len(asked.models) or 1 + len(settings.rl.stages)
     first = models * items * (asked.samples + asked.greedy)
     # The rounds after the first are of the two models that decide.
@@ -391,13 +395,14 @@ def _add_evaluation(plan: Forecast, settings: Settings, shape: Shape, known: Kno
         plan.inputs.append(Input("evaluate", "samples until a verdict", shown, "assumed"))
 
 
-def count_items(settings: Settings) -> int:
-    """Benchmark problems: generated ones by their setting, known ones by the table; 300 are assumed for any other file."""
+def count_items(settings: Settings, counted: Mapping[str, int]) -> int:
+    """Benchmark problems: generated ones by their setting, others as counted or by the table; 300 are assumed for any other file."""
     total = 0
     for benchmark in settings.collect.benchmarks:
         if settings.collect.generate and "$GENERATED" in benchmark.path:
             rows = settings.collect.generate.benchmark_per_level
         else:
-            rows = BENCHMARKS[benchmark.name].rows if benchmark.name in BENCHMARKS else OTHER_ITEMS
+            published = BENCHMARKS[benchmark.name].rows if benchmark.name in BENCHMARKS else OTHER_ITEMS
+            rows = counted.get(benchmark.name, published)
         total += min(rows, settings.evaluate.max_problems or rows)
     return total

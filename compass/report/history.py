@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow.compute as pc
 
 from compass.evaluation.accuracy import wilson
+from compass.evaluation.label_files import row_key
 from compass.records import ROW_NUMBERS, RecordError, split_stages
 from compass.report.evidence import find_quotes, find_related, item_name, marked, named_texts, read_evidence
 from compass.report.item_history import item_tallies, items_like
@@ -57,7 +58,7 @@ def history(outputs: Outputs, id_: str, *, with_twin: bool = True) -> Iterator[s
         raise RecordError(f"no row has the id {id_!r} in {outputs.folder}; give the problem's text to search for it")
     rows = [row for _, row in fates.values()]
     first, last = rows[0], rows[-1]  # columns only ever gain values: the last stage's row has them all
-    yield f"{id_}  {printable(item_name(first))}  licence {printable(first['licence'] or '?')}"
+    yield f"{id_}  {printable(item_name(first))}  licence {printable(first['licence'] or '?')}  digest {row_key(first)[1]}"
     if origin := outputs.origins().get(first["source"]):
         yield f"  file      {printable(origin)}{_row_place(outputs, first)}"
     yield f"  problem   {printable(first['problem'], 600)}"

@@ -66,7 +66,7 @@ def data_section(run: Run) -> Section:
         wanted = ("path", "hub", "revision", "licence", "read", "rows", "kept", "digest", "sha256")
         columns = [name for name in wanted if any(name in fact for fact in sources.values())]
         lines = [[name, *(_short(fact.get(column)) for column in columns)] for name, fact in sources.items()]
-        parts.append(Fold("Sources", [Table(["source", *columns], lines)]))
+        parts.append(Fold("Sources, with the rows that collect read and kept", [Table(["source", *columns], lines)]))
     return Section("Data", parts, "data")
 
 

@@ -26,6 +26,7 @@ from compass.sources.sampled_fields import (
     asks,
     is_choices,
     is_context,
+    is_id,
     is_licence,
     is_of_solution,
     is_picture,
@@ -283,4 +284,6 @@ def _remedy(field: Field, source: Source) -> str:
         return (
             refer if source.solution_field else f"{refer}; if it works the answer out: `solution_field: {field.path}`"
         )
+    if is_id(field) and not source.id_field:
+        return f"if it names the rows: `id_field: {field.path}`"
     return ""

@@ -259,6 +259,12 @@ def is_solve_rate(field: Field) -> bool:
     return is_named and len(numbers) == len(field.values) and all(0 <= value <= 1 for value in numbers)
 
 
+def is_id(field: Field) -> bool:
+    """Whether every row has a number or a single word of its own."""
+    words = all(isinstance(value, str | int) and len(str(value).split()) == 1 for value in field.values)
+    return words and len(field.values) == field.rows >= FEWEST and field.distinct == 1 and is_short(field)
+
+
 def is_unit(field: Field) -> bool:
     """Whether nearly all values are short texts that could stand behind a number, under the name of a unit."""
     short = sum(isinstance(value, str) and len(value) <= 40 for value in field.values)

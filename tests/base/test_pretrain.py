@@ -48,16 +48,17 @@ def test_it_saves_a_model_that_vllm_and_verl_can_load(trained):
 def test_it_reports_facts_and_progress(trained):
     _, facts, seen = trained
     assert facts["steps"] == len(seen) == 12
-    assert [step for step, _, _ in seen] == list(range(1, 13))
-    assert all(0 <= done <= 1 for _, _, done in seen)
+    assert [step for step, *_ in seen] == list(range(1, 13))
+    assert all(0 <= done <= 1 for *_, done in seen)
     assert facts["tokens"] > 12 * 8 * 40
     assert math.isfinite(facts["loss"])
-    assert [done for _, _, done in seen] == pytest.approx(
+    assert [done for *_, done in seen] == pytest.approx(
         [0.09, 0.18, 0.27, 0.36, 0.45, 0.54, 0.63, 0.72, 0.81, 0.9, 0.9, 0.95]
     )
     assert facts["tokens_per_second"] == pytest.approx(facts["tokens"] / facts["seconds"])
     assert 0 < facts["skill"] < facts["expected_accuracy"] < 0.05
     assert facts["loss"] == seen[-1][1]
+    assert [skill for _, _, skill, _ in seen] == [0.0] * 9 + [facts["skill"]] * 3
     assert 4 < facts["loss"] < 8  # near log(vocabulary) after a few steps
 
 
@@ -69,9 +70,9 @@ class Rates(_Training):
         self.groups = [{"lr": 0.5}, {"lr": 2.0}]
         self.optimizers = [type("Optimizer", (), {"param_groups": [group]})() for group in self.groups]
         self.rates = [0.5, 2.0]
-        self.steps, self.loss, self.shares, self.done = 0, 1.0, [], []
+        self.steps, self.loss, self.skill, self.shares, self.done = 0, 1.0, 0.0, [], []
 
-    def told(self, step, loss, done):
+    def told(self, step, loss, skill, done):
         self.done.append(done)
 
     def _step(self, pairs):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from compass.cli import main
+from compass.evaluation.label_files import row_key
 from compass.ledger import Drop, Reason, split
 from compass.records import write_records
 from compass.settings.denoise import NoiseReason
@@ -82,6 +83,7 @@ def test_rows_are_written_as_json_lines(pipeline: Pipeline, tmp_path: Path, caps
     rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
     assert [row["id"] for row in rows] == [ids[4], ids[0], ids[1]]
     assert rows[0]["evidence"] == {"similarity": 0.9, "twin": ids[3]}
+    assert [(row["id"], row["digest"]) for row in rows] == [row_key(row) for row in rows]
     assert rows[1]["problem"] == "Tom has 0 books and buys 3 more of them. How many books does Tom have now?"
 
 

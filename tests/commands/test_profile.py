@@ -34,7 +34,7 @@ def test_use_keeps_edits_unless_forced(repository: Path, capsys: pytest.CaptureF
     edited = (repository / "params.yaml").read_text().replace("seed: 0", "seed: 7", 1)
     (repository / "params.yaml").write_text(edited)
     assert main(["profile", "use", "other"]) == 1
-    assert "seed: 7 (profile tiny: 0)" in capsys.readouterr().err
+    assert "seed: 7 in params.yaml, 0 in profiles/tiny.yaml" in capsys.readouterr().err
     assert (repository / "params.yaml").read_text() == edited
     assert main(["profile", "use", "other", "--force"]) == 0
 
@@ -47,9 +47,9 @@ def test_at_most_ten_edits_are_named(
     (repository / "params.yaml").write_text((repository / "profiles/tiny.yaml").read_text() + added)
     assert main(["profile", "use", "other"]) == 1
     lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == "compass profile: params.yaml was edited and would be lost:"
+    assert lines[0].endswith("would be lost: no profile has the same values. It differs from profiles/tiny.yaml in")
     assert [line for line in lines if "extra_" in line] == [
-        f"  extra_{number:02}: 1 (profile tiny: (default))" for number in range(10)
+        f"  extra_{number:02}: 1 in params.yaml, (default) in profiles/tiny.yaml" for number in range(10)
     ]
     assert [line.strip() for line in lines if "more" in line] == ([told] if told else [])
     assert lines[-1].endswith("`compass profile use other --force`.")

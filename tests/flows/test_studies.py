@@ -226,7 +226,7 @@ def test_a_study_that_cannot_run_is_refused_before_its_first_run(changed: dict, 
 def test_edits_of_params_yaml_are_not_overwritten(repository: Path) -> None:
     path = repository / "params.yaml"
     path.write_text(path.read_text().replace("samples: 4", "samples: 3"))
-    with pytest.raises(UserError, match="was edited and would be lost"):
+    with pytest.raises(UserError, match="would be lost: no profile has the same values"):
         study(repository, Starter(repository))
 
 

@@ -72,6 +72,7 @@ def test_the_example_becomes_the_profile_in_force(repository: Path, capsys: pyte
     assert find_problems(repository) == []
     text = (repository / "params.yaml").read_text()
     assert "batch_size: 8 # problems per iteration, at most half of a stage's" in text
+    assert "steps: 900 # at most; it stops as soon as `skill` is reached" in text
     assert main(["profile", "use", "tiny"]) == 0  # nothing that no profile has was in params.yaml
     assert main(["profile", "use", "mine"]) == 0
 
@@ -81,7 +82,7 @@ def test_edited_parameters_are_never_lost(repository: Path, capsys: pytest.Captu
     params.write_text(params.read_text().replace("samples: 8", "samples: 3"))
     edited = params.read_text()
     assert main(["init", *EXAMPLE, "--name", "mine"]) == 1
-    assert "params.yaml was edited and would be lost" in capsys.readouterr().err
+    assert "params.yaml, the parameters in force, would be lost" in capsys.readouterr().err
     assert params.read_text() == edited
     assert main(["init", *EXAMPLE, "--name", "mine", "--force"]) == 0
     assert (repository / "params.yaml.bak").read_text() == edited

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from compass.plan.memory import find_sampling_shortage, find_training_shortage, 
 from compass.plan.shape import PUBLISHED, QWEN_7B, Shape, find_shape, shape_of
 from compass.plan.speed import Load, exponential_scale, sampling_seconds, training_seconds
 from compass.rl.start import StartError, check_memory
-from compass.settings import load_settings
+from compass.settings import Benchmark, load_settings
 
 ROOT = Path(__file__).parents[2]
 PAPER, TINY = (load_settings(ROOT / "profiles" / f"{name}.yaml") for name in ("paper", "tiny"))
@@ -157,6 +158,17 @@ def test_a_range_holds_its_middle_and_what_was_measured_narrows_it(tmp_path: Pat
     [took] = [one for one in measured.inputs if one.what == "the last run here took"]
     assert (took.stage, took.source) == ("grade", "measured")
     assert took.value == "1 min 33 s, 1 min 15 s of CPU time, 2.1 GB of memory on 2 CPU cores"
+
+
+def test_a_benchmark_has_the_problems_that_the_last_run_counted(tmp_path: Path) -> None:
+    collect = TINY.collect.model_copy(update={"benchmarks": [Benchmark(name="own", path="own.jsonl")]})
+    settings = TINY.model_copy(update={"collect": collect})
+    write_json(tmp_path / "metrics/collect.json", {"metrics": {"benchmarks": {"own": 40}}})
+    responses = [
+        forecast(settings, Machine(None, 0, 2), replace(known, rows=2000), tmp_path).stages[-1].responses
+        for known in (Known(), read_known(tmp_path))
+    ]
+    assert responses == [4 * 9 * 300, 4 * 9 * 40]
 
 
 def test_rows_of_the_users_scale_what_the_last_run_of_the_profile_took(

@@ -23,7 +23,7 @@ def told(pipeline: Pipeline, row: int) -> list[str]:
 
 def test_the_story_of_a_problem_that_is_trained_on(pipeline: Pipeline) -> None:
     assert told(pipeline, 2) == [
-        f"{pipeline[1][2]}  web:2  licence MIT",
+        f"{pipeline[1][2]}  web:2  licence MIT  digest 5a389356fca6f636",
         "  problem   Tom has 2 books and buys 3 more of them. How many books does Tom have now?",
         "  answer    5",
         "  level     2 (the source's own)",
@@ -67,7 +67,7 @@ def test_the_story_of_a_dropped_problem_ends_there_with_the_evidence(pipeline: P
         "              answer           10",
     ]
     assert told(pipeline, 6) == [
-        f"{pipeline[1][6]}  book:6  licence CC0",
+        f"{pipeline[1][6]}  book:6  licence CC0  digest 0f0532c104d8066b",
         "  problem   What is 6 plus 6?",
         "  answer    12",
         "",
@@ -89,7 +89,7 @@ def test_the_story_of_a_duplicate_goes_on_with_its_twin(pipeline: Pipeline) -> N
         "              twin gold        6",
         "",
     ]
-    assert lines[start + 1] == f"  {pipeline[1][3]}  web:3  licence MIT"
+    assert lines[start + 1] == f"  {pipeline[1][3]}  web:3  licence MIT  digest f252e7358d588139"
     assert "  dedup       kept: stands for 2 rows of the same problem" in lines
     assert lines[-1] == "  curriculum  kept: trains rl-1, rl-3"
 

@@ -5,6 +5,7 @@ import pytest
 from compass.base.pretrain import PretrainError
 from compass.base.resolve import Origin, read_origin
 from compass.files import folder_digest
+from compass.progress import send_reports
 from compass.settings import load_settings
 from stages import base
 
@@ -23,8 +24,11 @@ def profiles(request):
 
 
 def test_it_writes_the_model_whole_and_keeps_it_when_a_later_run_fails(profiles, tmp_path):
-    folder, work = tmp_path / "models" / "base", tmp_path / "work"
-    summary = base.run(settings_with(profiles), folder, work)
+    folder, work, details = tmp_path / "models" / "base", tmp_path / "work", []
+    with send_reports(lambda step: details.append(step.detail)):
+        summary = base.run(settings_with(profiles), folder, work)
+    assert details[0].endswith("skill 0.00 of 1e-30, at most 10 steps")
+    assert details[-1].endswith("skill 0.00 reached, learning habits")
     assert {"config.json", "model.safetensors", "tokenizer.json", "generation_config.json"} <= {
         path.name for path in folder.iterdir()
     }

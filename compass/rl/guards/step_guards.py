@@ -205,7 +205,11 @@ STEP_GUARDS = (
             "read the samples for a form that pays everywhere; set `loss.entropy_target`, lower `optimizer.learning_rate`, or give more and other "
             "problems (`curriculum.problems`, `curriculum.mixes`)"
         ),
-        find=_fallen(DISTINCT, "the share of distinct ones among a group's right responses", over=FEW),
+        find=_fallen(
+            DISTINCT,
+            "the share of different texts among a group's right responses (0: all are the same, 1: no two are)",
+            over=FEW,
+        ),
         worst="advantage_size",
     ),
     StepGuard(

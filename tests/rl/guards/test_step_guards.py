@@ -126,7 +126,10 @@ def test_how_far_right_responses_differ_is_taken_over_five_iterations() -> None:
 
     began = [0.4] * 5
     assert narrows(*began, 0.1, 0.1) is None  # two of the last five
-    assert "25% of what the stage began with" in (narrows(*began, 0.1, 0.1, 0.1) or "")
+    assert narrows(*began, 0.1, 0.1, 0.1) == (
+        "the share of different texts among a group's right responses (0: all are the same, 1: no two are) is 0.1, "
+        "25% of what the stage began with (0.4)"
+    )
     assert narrows(*began, 0.1, 0.1, 0.1, 0.1) is None  # it was said
     assert narrows(*began, 0.1, 0.1, None) is None  # no group had two right ones
     assert narrows(*began[:4], 0.0) is None
