@@ -31,7 +31,7 @@ def find_data_problems(settings: Settings, root: Path) -> tuple[list[Finding], i
     found = list(_find_same_rows(collect))
     total: int | None = 0
     for number, source in enumerate(collect.sources):
-        problem, rows = _check_source(f"collect.sources.{number} ({source.name})", source, collect, root)
+        problem, rows = check_source(f"collect.sources.{number} ({source.name})", source, collect, root)
         total = None if total is None or rows is None else total + rows
         if problem and not (collect.skip_unreadable and rows is None):
             found.append(problem)
@@ -82,7 +82,7 @@ def find_unset_variable(where: str, text: str, *, what: str) -> Finding | None:
     return None
 
 
-def _check_source(where: str, source: Source, collect: Collect, root: Path) -> tuple[Finding | None, int | None]:
+def check_source(where: str, source: Source, collect: Collect, root: Path) -> tuple[Finding | None, int | None]:
     """What is wrong with a source, and its rows where they are known."""
     most = source.max_rows or None
     if source.adapter not in ADAPTERS:
@@ -130,7 +130,7 @@ def _check_benchmark(where: str, benchmark: Benchmark, collect: Collect, root: P
         return Finding(where, "no benchmark of this name is known, and it has no `path`", remedy)
     try:
         (source,) = find_benchmarks([benchmark])
-        problem, _ = _check_source(where, source, collect, root)
+        problem, _ = check_source(where, source, collect, root)
         if problem or source.hub or "://" in source.path or "$GENERATED" in source.path:
             return problem
         path = root / expand(source.path)

@@ -153,7 +153,7 @@ def _write_lines(rows: Iterable[dict[str, Any]], path: Path | None, count: int) 
         return
     with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8") as file:
         file.writelines(lines)
-    print(f"{count:,} rows: {path}")
+    print(f"{count:,} row{'s' * (count != 1)}: {path}")
 
 
 def _show(row: dict[str, Any]) -> None:

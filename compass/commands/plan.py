@@ -79,7 +79,8 @@ def plan(
 
 
 def _known(settings: Settings, rows: int | None, *, own: bool) -> Known:
-    """What the last run measured, if it is of the same profile, and the number of problems."""
+    """What the last run measured, if it is of the same profile, and the number of problems, also of small files of benchmarks."""
+    from compass.checks.data import check_source
     from compass.errors import UserError
     from compass.plan.forecast import Known, count_generated, read_known
 
@@ -88,6 +89,9 @@ def _known(settings: Settings, rows: int | None, *, own: bool) -> Known:
         rows = count_generated(settings)
     if rows is not None:
         known = replace(known, rows=rows, rows_from="setting")
+    benchmarks = [one for one in settings.collect.benchmarks if one.path]
+    counted = {one.name: rows for one in benchmarks if (rows := check_source("", one, settings.collect, Path())[1])}
+    known = replace(known, items={**counted, **known.items})
     if known.rows is None:
         raise UserError(
             "how many problems curation leaves is not known before it ran: give --rows N, or `compass run denoise` first"

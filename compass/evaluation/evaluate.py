@@ -69,7 +69,7 @@ def evaluate_model(
         greedy=settings.greedy,
         seed=seed,
         folder=work,
-        what=f"{name} on {len(benchmarks)} benchmarks",
+        what=f"{name} on {len(benchmarks)} benchmark{'s' * (len(benchmarks) != 1)}",
         engines=engines,
     )
     failed = pc.equal(responses.column("finish_reason"), FAILED)

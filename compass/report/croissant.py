@@ -84,7 +84,7 @@ def croissant(
         "conformsTo": "http://mlcommons.org/croissant/1.1",
         "name": NAME,
         "description": f"{kept:,} mathematics problems with answers that a program can check, of {stages[0].read:,} rows "
-        f"read from {len(origins)} sources; every dropped row is here too, with the reason and its evidence.",
+        f"read from {len(origins)} source{'s' * (len(origins) != 1)}; every dropped row is here too, with the reason and its evidence.",
         "license": [printable(name, 80) for name in licences],
         "keywords": ["mathematics", "reasoning", "reinforcement learning with verifiable rewards"],
         "isLiveDataset": False,

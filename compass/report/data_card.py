@@ -114,7 +114,7 @@ def _summary(outputs: Outputs, read: int) -> Section:
     sources = len(_counts(outputs.collected_files(), "source"))
     return _section(
         "Summary",
-        f"{count_records(outputs.last):,} problems with verifiable answers, of {read:,} rows read from {sources} sources. "
+        f"{count_records(outputs.last):,} problems with verifiable answers, of {read:,} rows read from {sources} source{'s' * (sources != 1)}. "
         f"Licences of the kept rows: {licences or 'none'}.",
     )
 

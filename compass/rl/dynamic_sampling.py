@@ -127,10 +127,11 @@ class GroupSampler(ReplayBuffer):
         fresh = finished - self.groups.keys()
         if partition_id == "val":
             return
+        count = len(self.groups.keys() | finished)
         self.progress.write(
             step=global_steps,
             phase="rollout",
-            detail=f"{len(self.groups.keys() | finished)} groups finished, {sum(self.evicted.values())} of them left out",
+            detail=f"{count} group{'s' * (count != 1)} finished, {sum(self.evicted.values())} of them left out",
         )
         if not fresh:
             return

@@ -237,7 +237,7 @@ def _unread(source: Source, fields: Sequence[Field], unread: Sequence[Field]) ->
         remedy = "" if is_repeated or len(field.values) < LEAST * field.rows else _remedy(field, source)
         if remedy:
             lines.append(
-                f"not read: `{field.path}` in {len(field.values)} of {field.rows} rows ({shown(field)}): {remedy}"
+                f"not read: `{field.path}` in {len(field.values)} of {field.rows} sampled rows ({shown(field)}): {remedy}"
             )
         else:
             rest[field.path.split(".")[0] if field.path[:1] != "*" else field.path] = None

@@ -101,7 +101,7 @@ class Field:
     def describe(self, because: str) -> str:
         shown = " ".join(str(self.values[0]).split())
         return (
-            f"{because}; in {len(self.values)} of {self.rows} rows, median {self.length:.0f} characters, "
+            f"{because}; in {len(self.values)} of {self.rows} sampled rows, median {self.length:.0f} characters, "
             f"for example {shown[:60]!r}"
         )
 

@@ -84,6 +84,8 @@ def test_rows_are_written_as_json_lines(pipeline: Pipeline, tmp_path: Path, caps
     assert [row["id"] for row in rows] == [ids[4], ids[0], ids[1]]
     assert rows[0]["evidence"] == {"similarity": 0.9, "twin": ids[3]}
     assert [(row["id"], row["digest"]) for row in rows] == [row_key(row) for row in rows]
+    assert ledger(folder, "--out", str(out), "--stage", "dedup") == 0
+    assert capsys.readouterr().out == f"1 row: {out}\n"
     assert rows[1]["problem"] == "Tom has 0 books and buys 3 more of them. How many books does Tom have now?"
 
 

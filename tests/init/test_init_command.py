@@ -62,7 +62,7 @@ def test_the_example_becomes_the_profile_in_force(repository: Path, capsys: pyte
     assert main(["init", *EXAMPLE, "--name", "mine", "--licence", "MIT"]) == 0
     told = capsys.readouterr().out
     assert "rows       42 of 50 pass curation" in told
-    assert "problem_field: question (a usual name, and text; in 50 of 50 rows" in told
+    assert "problem_field: question (a usual name, and text; in 50 of 50 sampled rows" in told
     assert "items      benchmark 13: a score is known to within about 27 points" in told
     assert "The tiny policy understands only stories like those of its generator" in told
     assert max(map(len, told.splitlines())) <= 110

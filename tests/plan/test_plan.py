@@ -21,6 +21,7 @@ from compass.plan.shape import PUBLISHED, QWEN_7B, Shape, find_shape, shape_of
 from compass.plan.speed import Load, exponential_scale, sampling_seconds, training_seconds
 from compass.rl.start import StartError, check_memory
 from compass.settings import Benchmark, load_settings
+from compass.settings.load import read_values
 
 ROOT = Path(__file__).parents[2]
 PAPER, TINY = (load_settings(ROOT / "profiles" / f"{name}.yaml") for name in ("paper", "tiny"))
@@ -169,6 +170,18 @@ def test_a_benchmark_has_the_problems_that_the_last_run_counted(tmp_path: Path) 
         for known in (Known(), read_known(tmp_path))
     ]
     assert responses == [4 * 9 * 300, 4 * 9 * 40]
+
+
+def test_a_benchmark_of_a_small_file_has_as_many_problems_as_the_file_before_any_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    parameters = read_values(ROOT / "profiles/tiny.yaml")
+    parameters["collect"]["benchmarks"] = [{"name": "own", "path": "own.jsonl"}, {"name": "gone", "path": "gone.csv"}]
+    write_json("params.yaml", parameters)
+    Path("own.jsonl").write_text('{"problem": "What is 2 + 2?", "answer": "4"}\n' * 40)
+    assert main(["plan", "--rows", "100", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["stages"][-1]["responses"] == 4 * 9 * (40 + 300)
 
 
 def test_rows_of_the_users_scale_what_the_last_run_of_the_profile_took(

@@ -113,7 +113,7 @@ def test_what_a_question_refers_to_is_joined(tmp_path, name):
         ({"variants": [[f"{n}a", f"{n}b", f"{n}c"] for n in COUNT]}, "`adapter: options` with `options_field: variants`"),
         ({"meta": [{"unit": "cm" if n % 2 else "m"} for n in COUNT]}, "if golds lack their unit: `unit_field: meta.unit`"),
         ({"other_question": [f"{asked} And then?" for asked in ASKED]}, "if this is the problem to solve: `problem_field: other_question`"),
-        ({"ref": [f"P-{n:03}" for n in COUNT]}, "not read: `ref` in 60 of 60 rows (for example 'P-000'): if it names the rows: `id_field: ref`"),
+        ({"ref": [f"P-{n:03}" for n in COUNT]}, "not read: `ref` in 60 of 60 sampled rows (for example 'P-000'): if it names the rows: `id_field: ref`"),
         ({"ref": [f"P-{n // 2:03}" for n in COUNT]}, "not read: ref"),
         ({"colour": ["red", "blue"] * 30, "meta": [{"a": 1, "b": 2}] * 60}, "not read: colour, meta"),
     ],

@@ -101,7 +101,7 @@ def _tables(stages: list[str], sources: dict[str, list[tuple[int, int]]], counts
     doubtful = " Some kept rows are doubtful." if DOUBTFUL in order else ""
     head = ["source", "read", *(name for stage in stages for name in (stage, "−"))]
     return [
-        block_html(f"{read:,} rows were read from {len(sources):,} sources; {kept:,} are kept, {read - kept:,} were dropped.{doubtful}"),
+        block_html(f"{read:,} rows were read from {len(sources):,} source{'s' * (len(sources) != 1)}; {kept:,} are kept, {read - kept:,} were dropped.{doubtful}"),
         *sections_html([
             Section("Stages by source", [
                 Note("Rows that each stage kept of those it read, and under − those it dropped. Choose a number to read such rows."),
