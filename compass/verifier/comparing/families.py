@@ -488,7 +488,10 @@ def _renamed(one: Family, two: Family, compare: Compare) -> Finding:
 
 def _renamed_constants(one: Family, two: Family, compare: Compare) -> Finding | None:
     """Two answers that say nothing of their letters: constants of integration, multiples of a period, parameters of a line."""
-    free = tuple(frozenset().union(*map(_find_free_letters, side.items)) for side in (one, two))
+    variables = _find_variables(one) & _find_variables(two)
+    free = tuple(
+        frozenset().union(*(symbols(named_value(item)[1]) for item in side.items)) - variables for side in (one, two)
+    )
     first, second = free[0] - free[1], free[1] - free[0]
     if not first or len(first) != len(second) or len(first) > MAX_PARAMETERS:
         return None
@@ -509,10 +512,10 @@ def _renamed_constants(one: Family, two: Family, compare: Compare) -> Finding | 
     return _decide(one, two, compare)
 
 
-def _find_free_letters(item: Node) -> frozenset[str]:
-    """The letters of a value, without the variables of the function that it defines: none of `f(n) = n`."""
-    name, value = named_value(item)
-    return symbols(value) - frozenset(() if name is None else bound_names(name))
+def _find_variables(family: Family) -> frozenset[str]:
+    """The variables of the functions that an answer defines: `n` of `f(n) = n, g(n) = 1`."""
+    names = (named_value(item)[0] for item in family.items)
+    return frozenset(variable for name in names if name is not None for variable in bound_names(name))
 
 
 def _shows_parameter(item: Node) -> bool:
