@@ -54,14 +54,16 @@ def test_words_of_denial_about_something_else_take_nothing_back(end: str) -> Non
     assert judge(gold="8", response=f"First we count the parts.\n\n{end}", question=QUESTION).equal
 
 
-SHARES = {"used": (0.08, 0.12), "held": (0.14, 0.15)}
+LATER = ("ninth", "tenth", "eleventh")
+"""Rounds that were written after these shares were measured."""
+SHARES = {"used": (0.05, 0.12), "held": (0.12, 0.14)}
 """Per half of the grammar, the used one and the one whose findings were never read: shares of denied responses that are paid, and of harmless
 ones that are lost, at most."""
 
 
 @pytest.mark.parametrize("half", SHARES)
 def test_denials_drawn_from_a_grammar_are_seldom_paid_and_harmless_additions_seldom_lost(half: str) -> None:
-    rows = data_rows("response_styles.jsonl")[::9]
+    rows = [row for row in data_rows("response_styles.jsonl") if not row["half"].startswith(LATER)][::9]
     problems = [Problem(row["question"], row["gold"], "styles", row["response"]) for row in rows if row["strict"]]
     wrong, tries = {"denials": 0, "additions": 0}, {"denials": 0, "additions": 0}
     for altered in islice(attack_with_denials(problems, random.Random(0)), 900):

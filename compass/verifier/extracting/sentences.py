@@ -208,6 +208,7 @@ _ADJUNCT = re.compile(
 )
 """A preposition or a conjunction that rules over the number after it: "at a speed of", "to make"."""
 _MONEY = re.compile(r"\b(\d+) dollars? and (\d{1,2}) cents?\b")
+"""An amount of money in two units."""
 _CHAIN = re.compile(r":\s([^:A-Za-z$\\=]*\d[^:A-Za-z$\\=]*=[^:A-Za-z$\\]*\d)[.\s*]*$")
 """A calculation without letters after its name, at the end: `the sum: 20 * 20 = 400`."""
 _CURRENCY = re.compile("[$€£¥]")
@@ -907,25 +908,22 @@ def last_formula(sentence: str) -> str | None:
     return last_side(formula_text(last)) or None
 
 
-_FORMULA_TAIL = re.compile(
-    r"(?:(?<=[)}\d])\s*,\s*\\q?quad\s*(?:\\text\{\s*(?:for|where)\b.*|[A-Za-z]\s*\\neq?(?![a-z]).*))?"
-    r"(?:\s|(?<=[\d}\w)])[.;,](?=\s|\\q|$)|\\q?quad(?![a-z])|\\(?:blacksquare|square|Box|qed)(?![a-z]))*$",
-    re.DOTALL,
+_CONDITION = re.compile(
+    r"(?<=[)}\d])\s*,\s*\\q?quad\s*(?:\\text\{\s*(?:for|where)\b|[A-Za-z]\s*\\neq?(?![a-z])).*", re.DOTALL
 )
-"""A condition behind a formula, `,\\quad x \\neq 2`, its full stop, and the mark of a proof's end."""
-
-
+"""A condition behind a formula: `,\\quad x \\neq 2`."""
 _DEFINES = re.compile(r"[A-Za-z](?:\^\{?-1\}?|')?\([a-z]\)\s*=")
 """A function, of which a condition says where it is defined."""
 _FORMULA_END = re.compile(
     r"(?:\s|(?<=[\d}\w)])[.;,](?=\s|\\q|$)|\\q?quad(?![a-z])|\\(?:blacksquare|square|Box|qed)(?![a-z]))+$"
 )
+"""The full stop of a formula, and the mark of a proof's end."""
 
 
 def formula_text(match: re.Match[str]) -> str:
-    """The text between the delimiters of a formula, without the marks and the condition that end it."""
+    """The text between the delimiters of a formula, without its full stop and the condition on a function that it defines."""
     formula = next(group for group in match.groups() if group is not None).strip()
-    return _FORMULA_TAIL.sub("", formula) if _DEFINES.match(formula) else _FORMULA_END.sub("", formula)
+    return _FORMULA_END.sub("", _CONDITION.sub("", formula) if _DEFINES.match(formula) else formula)
 
 
 def _split_last_side(formula: str) -> tuple[str, str, str]:

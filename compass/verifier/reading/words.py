@@ -239,6 +239,7 @@ _LETTERED = re.compile(
 _JOINED = re.compile(r"(?:\\text\w{0,2}\s?\{\s*)?(?:or|and)(?![a-z])")
 """What joins a choice with something else: `(C) or 600`."""
 _OR_ANOTHER = re.compile(r"\bor\s?(?:\([A-H]\)|[A-H](?:[).:]|$))")
+"""Another choice behind the value of the first: `B) 5 or D) 7`."""
 _ONE = re.compile(r"[A-Za-z]")
 _LISTED = re.compile(r"\s*(?:[,;]\s*(?:\\?and\b)?|\\?and|&|\s)\s*")
 
