@@ -48,7 +48,7 @@ test: $(READY) check lint  ## all tests, the end-to-end run of the debug profile
 	@$(FAST_TESTS)
 	@$(BIN)/python -m pytest -m slow
 
-test-docs: $(READY)  ## run every command that README, docs/ and --help show, on a finished run of profile debug
+test-docs: $(READY)  ## run every command that README, docs/ and --help show, on a run of debug (COMPASS_DEBUG_RUN=finished run)
 	@$(BIN)/python -m pytest -m documented tests/test_documented_commands.py
 
 test-pages: $(READY)  ## run, watch and cancel stages from Prefect's page in Chromium (COMPASS_DEBUG_RUN=finished run)

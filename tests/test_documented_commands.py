@@ -1,6 +1,7 @@
 """Every command that README.md, docs/ or a command's help shows is run, or named in a table with the reason why not.
 
 `documented_commands.yaml` is that table. A page's commands run one after another in one folder, as a reader would run them.
+`COMPASS_DEBUG_RUN` names a repository in which profile `debug` is finished, to start from a copy; without it the pipeline runs first.
 """
 
 from __future__ import annotations
@@ -31,8 +32,6 @@ PROGRAM = re.compile(
     r"(?:\$ )?(?:[A-Z_]+=\S+ )*(?:compass|cp|docker|dvc|export|git|make|mkdocs|mlflow|pip|prefect|python|ray|source|ssh|uv) \S|(?:compass|dvc) *$"
 )
 OUTPUTS = ("data", "metrics", "models", "plots", "reports", "work", "dvc.lock", ".dvc/cache")
-FINISHED = "COMPASS_FINISHED_DEBUG"
-"""Names the folder of a finished run of profile `debug` to copy; without it the test runs the pipeline first."""
 LONGEST_S = 1500
 
 
@@ -219,7 +218,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run("dvc", "init", "-q")
     shutil.copy(ROOT / ".dvc/config", folder / ".dvc/config")
     run("compass", "profile", "use", "debug", "--force")
-    if given := os.environ.get(FINISHED):
+    if given := os.environ.get("COMPASS_DEBUG_RUN"):
         for name in OUTPUTS:
             if (source := Path(given) / name).is_dir():
                 shutil.copytree(source, folder / name, symlinks=True, dirs_exist_ok=True)
