@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from itertools import pairwise
 from pathlib import Path
@@ -58,10 +59,23 @@ def list_runs(
         print(
             f"{name:<{NAME}}  {changed:<{CHANGED}}  {run.started:%m-%d %H:%M}  {format_headline(run):<{HEADLINE}}  {run.status.lower():<{STATE}}  {run.id[:8]}"
         )
+    if not found:
+        print(_explain_no_runs(data), file=sys.stderr)
     if waiting := len(list_waiting()):
         records, them = ("1 record waits", "it") if waiting == 1 else (f"{waiting} records wait", "them")
         print(f"{records} in .compass/outbox; `compass runs sync` sends {them}", file=sys.stderr)
     return 0
+
+
+def _explain_no_runs(data: str) -> str:
+    """Why a list of runs is empty, and what brings one."""
+    from compass.tracking.mlflow_client import server_name
+
+    server = server_name()
+    said = f"No run {f'that used {data} ' if data else ''}is recorded {'here' if server == 'local' else f'at {server}'}"
+    if os.environ.get("COMPASS_TRACKING") == "off":
+        return f"{said}, and COMPASS_TRACKING=off records none."
+    return f"{said}{'' if data else '; `compass run` records one'}."
 
 
 def find_changes(run: Any, before: Any) -> str:

@@ -108,6 +108,14 @@ def test_runs_are_listed_by_name_when_score_and_state_in_a_hundred_columns(capsy
     assert "finished" in lines[1]
 
 
+def test_an_empty_list_of_runs_says_why(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert compass("list", "--data", "0000") == 0
+    assert capsys.readouterr().err == "No run that used 0000 is recorded here.\n"
+    monkeypatch.setenv("COMPASS_TRACKING", "off")
+    assert compass("list", "--data", "0000") == 0
+    assert "COMPASS_TRACKING=off records none" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("params", "before", "expected"),
     [
