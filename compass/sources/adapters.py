@@ -103,8 +103,8 @@ def position(value: Any) -> int | None:
 def _problem(row: Mapping[str, Any], source: Source) -> str | None:
     """The problem's text: of one field, or of several that commas part, one after the other."""
     if "," not in source.problem_field:
-        return _text(reach(row, source.problem_field))
-    texts = [_text(reach(row, name.strip())) for name in source.problem_field.split(",")]
+        return as_text(reach(row, source.problem_field))
+    texts = [as_text(reach(row, name.strip())) for name in source.problem_field.split(",")]
     return None if None in texts else "\n".join(text for text in texts if text)
 
 
@@ -192,9 +192,7 @@ def user_messages(value: Any) -> list[str | None]:
 
 
 def _published(row: Mapping[str, Any], source: Source, problem: str | None) -> Published:
-    steps = reach(row, source.solution_field)
-    is_list = isinstance(steps, list) and all(isinstance(step, str) for step in steps)
-    solution = "\n".join(steps) if is_list else _text(steps) or ""
+    solution = as_text(reach(row, source.solution_field)) or ""
     value, level = reach(row, source.answer_field), reach(row, source.level_field)
     answer, alternatives = gold_answers(
         None if value is MISSING else value, solution, any_of=source.answers_mean == "any"
@@ -204,8 +202,8 @@ def _published(row: Mapping[str, Any], source: Source, problem: str | None) -> P
         first, rest = gold_answers(others, any_of=True)
         alternatives = tuple(dict.fromkeys((*alternatives, first, *rest)))
     if not solution and source.equation_field:
-        solution = worked_solution(_text(reach(row, source.equation_field)) or "", problem or "", answer)
-    unit = _text(reach(row, source.unit_field)) or ""
+        solution = worked_solution(as_text(reach(row, source.equation_field)) or "", problem or "", answer)
+    unit = as_text(reach(row, source.unit_field)) or ""
     other = reach(row, source.other_answer_field)
     return Published(
         problem=None if problem is None else strip(problem, source),
@@ -215,7 +213,7 @@ def _published(row: Mapping[str, Any], source: Source, problem: str | None) -> P
         alternatives=tuple(with_unit(other, unit) for other in alternatives if other and other != answer),
         tolerance=_tolerance(row, source),
         other_answer="" if other is MISSING else gold_answer(other),
-        licence=(_text(reach(row, source.licence_field)) or "").strip(),
+        licence=(as_text(reach(row, source.licence_field)) or "").strip(),
         image=_image(reach(row, source.image_field)),
         cluster="" if (cluster := reach(row, source.cluster_field)) is MISSING else str(cluster),
     )
@@ -303,9 +301,22 @@ def _content(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _text(value: Any) -> str | None:
+def as_text(value: Any) -> str | None:
+    """A published text, a line each of a list of texts, a row each of a table as a list of lists; None of anything else."""
     if value is MISSING or value is None:
         return ""
+    if isinstance(value, list):
+        lines = [_as_line(part) for part in value]
+        return None if None in lines else "\n".join(line for line in lines if line)
+    return _as_line(value)
+
+
+def _as_line(value: Any) -> str | None:
+    if isinstance(value, list):
+        cells = [
+            cell if isinstance(cell, str) else str(cell) if isinstance(cell, int | float) else None for cell in value
+        ]
+        return None if None in cells else " | ".join(cell for cell in cells if cell is not None)
     if isinstance(value, str):
         return value
     return str(value) if isinstance(value, int | float) else None

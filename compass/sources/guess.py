@@ -31,7 +31,6 @@ from compass.sources.read import SourceError
 from compass.sources.sampled_fields import (
     ALTERNATIVES,
     ANSWER,
-    CONTEXT,
     ID,
     LEVEL,
     MULTIPLE,
@@ -44,9 +43,11 @@ from compass.sources.sampled_fields import (
     UNIT,
     Field,
     asking,
+    asking_share,
     asks,
     has_follow_ups,
     is_about_rows,
+    is_called_context,
     is_called_gold,
     is_chat,
     is_choices,
@@ -329,6 +330,8 @@ def _problem(path: Path, fields: Sequence[Field], evidence: dict[str, str]) -> t
             evidence["problem_field"] = field.describe("a usual name, and messages with a user's")
             return _one_question(path, field), True
         if is_problem(field):
+            if rivals := _asking_rivals(field, fields):
+                raise _undecided(path, "problem", [field, *rivals], fields)
             evidence["problem_field"] = field.describe("a usual name, and text")
             return _with_context(field, fields, evidence), False
     bare = next((field.path[:-5] for field in fields if field.path in ("0.role", "1.role", "0.from", "1.from")
@@ -347,6 +350,13 @@ def _problem(path: Path, fields: Sequence[Field], evidence: dict[str, str]) -> t
             )
             return _one_question(path, candidates[0]) if chat else candidates[0].path, chat
     raise _undecided(path, "problem", asking, fields)
+
+
+def _asking_rivals(field: Field, fields: Sequence[Field]) -> list[Field]:
+    """Of a field that seldom asks, the others that nearly always do: it may be what they refer to."""
+    if asks(field):
+        return []
+    return [other for other in fields if other is not field and is_problem(other) and asking_share(other) >= NEARLY_ALL]
 
 
 def _with_fewest_blanks(fields: Sequence[Field]) -> list[Field]:
@@ -377,11 +387,11 @@ def _with_context(field: Field, fields: Sequence[Field], evidence: dict[str, str
     folder = field.path.rpartition(".")[0]
     beside = [other for other in fields if other is not field and other.path.rpartition(".")[0] == folder]
     input_of_task = [other for other in beside if field.name == "instruction" and other.name == "input"]
-    context = [other for other in beside if other.name in CONTEXT and field.name not in CONTEXT]
+    context = [other for other in beside if is_called_context(other) and not is_called_context(field)]
     joined = [
         other
         for other in (context or input_of_task)
-        if len(other.texts) == len(other.values) and not _repeats(field, other)
+        if len(other.passages) == len(other.values) and not _repeats(field, other)
     ]
     if not joined:
         return field.path
@@ -394,8 +404,8 @@ def _with_context(field: Field, fields: Sequence[Field], evidence: dict[str, str
 
 def _repeats(field: Field, other: Field) -> bool:
     """Whether most texts of a field are already in another field's, so that joining would double them."""
-    held = "\n".join(field.texts)
-    return 2 * sum(text in held for text in other.texts) > len(other.texts)
+    held = "\n".join(field.passages)
+    return 2 * sum(text in held for text in other.passages) > len(other.passages)
 
 
 def _gold(

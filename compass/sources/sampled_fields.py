@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from compass.sources.adapters import as_json_object, last_user_message, user_messages
+from compass.sources.adapters import as_json_object, as_text, last_user_message, user_messages
 from compass.sources.gold import from_solution
+from compass.verifier.reading.numbers import MULTIPLES
 
 _PROBLEM = """
     problem question problemtext questiontext problemstatement informalstatement nlstatement squestion prompt instruction
@@ -90,6 +91,12 @@ class Field:
         return [value for value in self.values if isinstance(value, str)]
 
     @property
+    def passages(self) -> list[str]:
+        """The values as texts, lists of texts and tables among them."""
+        written = (as_text(value) for value in self.values if isinstance(value, str | list))
+        return [text for text in written if text]
+
+    @property
     def length(self) -> float:
         """Median characters of a value."""
         return statistics.median(len(str(value)) for value in self.values)
@@ -136,7 +143,7 @@ def is_chat(field: Field) -> bool:
 
 def is_problem(field: Field) -> bool:
     """Text that is long enough to ask something and is not the same in every row."""
-    texts = field.texts
+    texts = field.passages
     return (
         len(texts) > 0.9 * len(field.values)
         and (field.length >= 15 or asks(field))
@@ -146,7 +153,12 @@ def is_problem(field: Field) -> bool:
 
 def asks(field: Field) -> bool:
     """Whether texts ask or tell to find something."""
-    return sum(map(asking, field.texts)) >= 0.3 * len(field.values)
+    return asking_share(field) >= 0.3
+
+
+def asking_share(field: Field) -> float:
+    """The share of values that ask or tell to find something."""
+    return sum(map(asking, field.passages)) / len(field.values)
 
 
 _ASKING = (
@@ -266,9 +278,10 @@ def is_id(field: Field) -> bool:
 
 
 def is_unit(field: Field) -> bool:
-    """Whether nearly all values are short texts that could stand behind a number, under the name of a unit."""
-    short = sum(isinstance(value, str) and len(value) <= 40 for value in field.values)
-    return field.name in UNIT and short >= 0.8 * len(field.values)
+    """Whether nearly all values are short texts that could stand behind a number under the name of a unit, or multiples: `thousand`."""
+    short = [value for value in field.values if isinstance(value, str) and len(value) <= 40]
+    are_multiples = all(value.strip().lower() in (*MULTIPLES, "percent", "%") for value in short)
+    return (field.name in UNIT or are_multiples) and len(short) >= max(1, 0.8 * len(field.values))
 
 
 def is_choices(field: Field) -> bool:
@@ -284,9 +297,14 @@ def is_choices(field: Field) -> bool:
     return is_chosen and 0.8 * len(field.values) < sum(map(one, field.values)) and field.distinct > 0.5
 
 
+def is_called_context(field: Field) -> bool:
+    """Whether a field's name says that a question refers to what it holds: `table`, or `tables`."""
+    return field.name in CONTEXT or field.name.removesuffix("s") in CONTEXT
+
+
 def is_context(field: Field) -> bool:
     """Whether values could be what a question refers to: tables, or texts of several words that change; names of what describes rows are none."""
-    if field.name in CONTEXT:
+    if is_called_context(field):
         return True
     prose = [text for text in field.texts if len(_WORD.findall(text)) >= 5]
     is_text = 2 * len(prose) > len(field.values) and (field.distinct > 0.2 or len(field.values) < FEWEST)

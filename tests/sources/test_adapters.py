@@ -53,8 +53,20 @@ def test_a_level_that_is_no_solve_rate_is_told(rate):
         adapt(row, level_field="rate", level_means="solve_rate")
 
 
-@pytest.mark.parametrize(("value", "problem"), [(3, "3"), (2.5, "2.5"), (None, ""), (["a"], None), ({"a": 1}, None)])
-def test_a_problem_is_text_or_a_number(value, problem):
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        (3, "3"),
+        (2.5, "2.5"),
+        (None, ""),
+        ([], ""),
+        (["a", "b"], "a\nb"),
+        ([["a", 1], ["b", 2]], "a | 1\nb | 2"),
+        ({"a": 1}, None),
+        ([{"a": 1}], None),
+    ],
+)
+def test_a_problem_is_text_or_a_number_or_a_list_or_a_table_of_them(value, problem):
     assert adapt({"problem": value, "answer": "1"}).problem == problem
 
 
@@ -133,7 +145,7 @@ def test_options_are_written_below_the_problem():
     for no_list in (None, [], " ", 5):
         assert adapt({"question": "Pick", "options": no_list, "label": "B"}, **fields).problem == "Pick"
     assert adapt({"question": "", "options": ["A"], "label": "B"}, **fields).problem == ""
-    assert adapt({"question": ["?"], "options": ["A"], "label": "B"}, **fields).problem is None
+    assert adapt({"question": {"no": "text"}, "options": ["A"], "label": "B"}, **fields).problem is None
 
 
 def test_reach_follows_dots_positions_and_json_text():

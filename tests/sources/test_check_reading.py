@@ -54,8 +54,12 @@ def reading(tmp_path, made):
          r"several fields could be the gold or solution \(`one`, for example '0', `other`, for example '0/5'\).*--answer-field NAME"),
         (rows(question=ASKED, answer=GOLDS)[:40] + rows(problem_in_words=ASKED, answer=GOLDS)[40:],
          r"20 of 60 sampled rows have no `question` and hold `problem_in_words` instead \(for example 'Tom had 40"),
+        (rows(text=[f"Tom had {n} boxes. He went home." for n in COUNT], table=TABLES,
+              queries=[[asked] for asked in ASKED], answer=GOLDS),
+         r"several fields could be the problem \(`text`, .*, `queries`, for example .*--problem-field NAME"),
     ],
-    ids=["counter", "constant", "picture", "contradicted", "counter beside golds", "two candidates", "changed in the middle"],
+    ids=["counter", "constant", "picture", "contradicted", "counter beside golds", "two candidates", "changed in the middle",
+         "what a question refers to"],
 )  # fmt: skip
 def test_a_reading_that_the_rows_contradict_is_asked_about(tmp_path, made, message):
     if message is None:
@@ -97,9 +101,18 @@ def test_a_second_file_of_another_shape_is_asked_about(tmp_path):
     assert described(tmp_path)[0].answer_field == "answer"
 
 
-@pytest.mark.parametrize("name", ["table", "passage", "context"])
-def test_what_a_question_refers_to_is_joined(tmp_path, name):
-    problems, _, _, _ = reading(tmp_path, rows(question=ASKED, answer=GOLDS, **{name: TABLES}))
+@pytest.mark.parametrize(
+    ("name", "tables"),
+    [
+        ("table", TABLES),
+        ("passage", TABLES),
+        ("context", TABLES),
+        ("tables", [[table] for table in TABLES]),
+        ("table", [[line.split(" | ") for line in table.splitlines()] for table in TABLES]),
+    ],
+)
+def test_what_a_question_refers_to_is_joined(tmp_path, name, tables):
+    problems, _, _, _ = reading(tmp_path, rows(question=ASKED, answer=GOLDS, **{name: tables}))
     assert problems == [f"{table}\n{asked}" for table, asked in zip(TABLES, ASKED, strict=True)]
 
 
@@ -107,7 +120,7 @@ def test_what_a_question_refers_to_is_joined(tmp_path, name):
     ("fields", "line"),
     [
         ({"preamble": [f"The shop of row {n} sells pens in boxes." for n in COUNT]}, "if problems refer to it: `problem_field: preamble, question`"),
-        ({"table": [[["Tom", n]] for n in COUNT]}, "`problem_field: table, question`"),
+        ({"scale": ["thousand", "million", "percent"] * 20}, "if golds lack their unit: `unit_field: scale`"),
         ({"canary": "canary GUID 26b5c67b"}, "its publisher asks that these rows train no model"),
         ({"model_pass_rate": [n / 60 for n in COUNT]}, "`level_field: model_pass_rate` with `level_means: solve_rate`"),
         ({"variants": [[f"{n}a", f"{n}b", f"{n}c"] for n in COUNT]}, "`adapter: options` with `options_field: variants`"),
@@ -117,7 +130,7 @@ def test_what_a_question_refers_to_is_joined(tmp_path, name):
         ({"ref": [f"P-{n // 2:03}" for n in COUNT]}, "not read: ref"),
         ({"colour": ["red", "blue"] * 30, "meta": [{"a": 1, "b": 2}] * 60}, "not read: colour, meta"),
     ],
-    ids=["context", "table of lists", "canary", "solve rate", "choices", "unit", "problem", "id", "no id", "others"],
+    ids=["context", "multiples", "canary", "solve rate", "choices", "unit", "problem", "id", "no id", "others"],
 )  # fmt: skip
 def test_what_nothing_reads_is_named_with_the_setting_that_reads_it(tmp_path, fields, line):
     _, golds, _, said = reading(tmp_path, rows(question=ASKED, answer=GOLDS, **fields))
