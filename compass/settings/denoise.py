@@ -31,6 +31,7 @@ class NoiseReason(StrEnum):
     SCORING = "scoring"
     LOST_CONTEXT = "lost_context"
     LETTER_GOLD = "letter_gold"
+    IMPOSSIBLE_GOLD = "impossible_gold"
     TRUNCATED = "truncated"
     MARKUP = "markup"
 

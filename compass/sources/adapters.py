@@ -17,6 +17,7 @@ from compass.sources.equations import worked_solution
 from compass.sources.gold import gold_answer, gold_answers, json_or_text
 from compass.sources.read import Row, SourceError
 from compass.verifier import ToleranceError, answer_type, read_tolerance
+from compass.verifier.reading.numbers import MULTIPLES
 
 MISSING = object()
 """What `reach` returns for a field that a row does not have; None is a value."""
@@ -238,7 +239,9 @@ def with_unit(answer: str, unit: str) -> str:
         return answer
     power = r" \times" if unit.startswith(("10^", "$10^")) else ""
     written = f"{answer.strip().strip('$')}" + (r"\%" if unit in ("%", r"\%") else f"{power} {unit}")
-    return written if answer_type(written) in ("quantity", "percent") else answer
+    scales = bool(power) or unit.lower() in MULTIPLES
+    kinds = ("quantity", "percent", *(("integer", "decimal", "fraction") if scales else ()))
+    return written if answer_type(written) in kinds else answer
 
 
 def _tolerance(row: Mapping[str, Any], source: Source) -> str:

@@ -17,6 +17,7 @@ from compass.curation.noise.estimation import estimation, scoring
 from compass.curation.noise.figure import figure
 from compass.curation.noise.finding import Finding
 from compass.curation.noise.guessable import letter_gold, multiple_choice, true_false, yes_no
+from compass.curation.noise.impossible_gold import impossible_gold
 from compass.curation.noise.language import language
 from compass.curation.noise.lost_context import lost_context
 from compass.curation.noise.multi_part import multi_part
@@ -51,6 +52,7 @@ FILTERS: dict[NoiseReason, Filter] = {
     NoiseReason.SCORING: scoring,
     NoiseReason.LOST_CONTEXT: lost_context,
     NoiseReason.LETTER_GOLD: letter_gold,
+    NoiseReason.IMPOSSIBLE_GOLD: impossible_gold,
     NoiseReason.TRUNCATED: truncated,
     NoiseReason.MARKUP: markup,
 }

@@ -105,6 +105,8 @@ def _holds(text: str, match: re.Match[str]) -> bool:
         )
         if any(not match.start() <= other.start() < match.end() for other in others.finditer(text)):
             return True
+    if re.search(r"\b(?:above|preceding|previous) (?:problem|question)\b", said, re.I) and "?" in text[: match.start()]:
+        return True
     if re.search(r"\b(?:last|first|next|previous) (?:problem|question)", said, re.I):
         return bool(_STORY.search(text))
     if re.search(r"\babove\b|\bpreceding\b|\bprevious\b|\bequation\b|\bformula\b", said, re.I) and re.search(
