@@ -229,7 +229,8 @@ def run_study(name: str, study: Study, root: Path, *, start: Start, show: Callab
             show(f"stopped; `compass study run {name}` goes on where it was. {FILE} holds the values of this run")
             return status
         facts: dict[str, Any] = {"arm": one.arm, "seed": one.seed, "digest": one.digest, "failed": ended is None}
-        facts |= {"started": began.isoformat(timespec="seconds"), "seconds": round(time.monotonic() - clock)}
+        seconds = time.monotonic() - clock if ended is None else ended.seconds  # without the wait for its turn
+        facts |= {"started": began.isoformat(timespec="seconds"), "seconds": round(seconds)}
         facts |= {"settings": dict(one.overrides), **git_state(root, without=WRITTEN)}
         if ended is None:
             failed += 1

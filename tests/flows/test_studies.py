@@ -104,7 +104,7 @@ class Starter:
     """Starts runs as `compass study run` does; `stop_after` runs it is interrupted instead, as by Ctrl-C."""
 
     def __init__(self, root: Path, stop_after: int = 99) -> None:
-        self.root, self.left, self.started = root, stop_after, []
+        self.root, self.left, self.started, self.took = root, stop_after, [], []
 
     def __call__(self, request: RunRequest):
         from flows.dvc_process import DvcError
@@ -114,7 +114,9 @@ class Starter:
         self.left -= 1
         self.started.append(request.name)
         try:
-            return 0, run(request, self.root, log=lambda line: None)
+            ended = run(request, self.root, log=lambda line: None)
+            self.took.append(round(ended.seconds))
+            return 0, ended
         except DvcError as error:
             return error.exit_status, None
 
@@ -162,6 +164,7 @@ def test_a_stopped_study_goes_on_with_every_run_once(repository: Path, tmp_path:
     second = Starter(repository)
     assert study(repository, second) == 0
     assert second.started == ["kl-kl-0", "kl-plain-1", "kl-kl-1"]  # the one that failed is tried again
+    assert [run["seconds"] for *_, run in results(repository)][1:] == second.took, "without the wait for its turn"
     shown = json.loads((repository / "metrics/headline.json").read_text())
     assert shown["accuracy"] == results(repository)[-1][2]["scores"]["accuracy"], "an experiment keeps its own headline"
     counts = ran(repository)
