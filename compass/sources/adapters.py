@@ -316,10 +316,8 @@ def as_text(value: Any) -> str | None:
 
 def _as_line(value: Any) -> str | None:
     if isinstance(value, list):
-        cells = [
-            cell if isinstance(cell, str) else str(cell) if isinstance(cell, int | float) else None for cell in value
-        ]
-        return None if None in cells else " | ".join(cell for cell in cells if cell is not None)
+        cells = ["" if cell is None else _as_line(cell) for cell in value]
+        return None if None in cells else " | ".join(cell or "" for cell in cells)
     if isinstance(value, str):
         return value
     return str(value) if isinstance(value, int | float) else None

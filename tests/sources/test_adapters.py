@@ -61,7 +61,7 @@ def test_a_level_that_is_no_solve_rate_is_told(rate):
         (None, ""),
         ([], ""),
         (["a", "b"], "a\nb"),
-        ([["a", 1], ["b", 2]], "a | 1\nb | 2"),
+        ([["a", 1], ["b", None]], "a | 1\nb |"),
         ({"a": 1}, None),
         ([{"a": 1}], None),
     ],
