@@ -70,7 +70,7 @@ def block_html(block: Part) -> Markup:
 
 
 def links_html(addresses: Mapping[str, str | Path]) -> str:
-    """Links by their text; an address of another scheme than http and https, or an empty one, is shown and not linked.
+    """Links by their text, in which `backticks` mark code; an address of another scheme than http and https, or an empty one, is shown and not linked.
 
     A file is embedded, for the reader to save, so that the page can be sent alone; one of more than `LARGEST_FILE` bytes is named only.
     """
@@ -82,7 +82,7 @@ def links_html(addresses: Mapping[str, str | Path]) -> str:
         # An address from elsewhere could be `javascript:`. Without a colon there is no scheme.
         linked = address.startswith(("http://", "https://")) or (address and ":" not in address)
         template = "<a href='{1}'>{0}</a>" if linked else "{0} {1}"
-        shown.append(Markup(template).format(text, address).strip())
+        shown.append(Markup(template).format(_prose(text), address).strip())
     return f"<p>{' · '.join(shown)}</p>" if shown else ""
 
 

@@ -157,6 +157,7 @@ def test_only_harmless_addresses_are_linked(address: str, shown: str) -> None:
     assert html.links_html({"run": address}) == f"<p>{shown}</p>"
     assert html.links_html({"run": address, "<b>": ""}) == f"<p>{shown} · &lt;b&gt;</p>"
     assert html.links_html({}) == ""
+    assert html.links_html({"run (`make up`)": ""}) == "<p>run (<code>make up</code>)</p>"
 
 
 def test_a_cell_may_lead_to_a_place_in_the_page_and_nowhere_else() -> None:
