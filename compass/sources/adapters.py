@@ -208,10 +208,12 @@ def _published(row: Mapping[str, Any], source: Source, problem: str | None) -> P
     other = reach(row, source.other_answer_field)
     return Published(
         problem=None if problem is None else strip(problem, source),
-        answer=with_unit(answer, unit),
+        answer=with_unit(answer, unit, problem or ""),
         solution=solution,
         level="" if level is MISSING or level is None else _level(level, source),
-        alternatives=tuple(with_unit(other, unit) for other in alternatives if other and other != answer),
+        alternatives=tuple(
+            with_unit(other, unit, problem or "") for other in alternatives if other and other != answer
+        ),
         tolerance=_tolerance(row, source),
         other_answer="" if other is MISSING else gold_answer(other),
         licence=(as_text(reach(row, source.licence_field)) or "").strip(),
@@ -232,15 +234,29 @@ def _image(value: Any) -> str:
     return "" if absent else str(value[:60] if isinstance(value, str | bytes) else value)[:60]
 
 
-def with_unit(answer: str, unit: str) -> str:
-    """A gold with the unit that its source gives apart; as it is where it already has one or could then not be read."""
-    unit = unit.strip().strip("$").strip()
+_TIMES = re.compile(r"^(?:×|\*|x|\\times|\\cdot)\s*\$?(?=10(?!\d))")
+_POWER_OF_TEN = re.compile(r"\$?10(?:\^|[⁻⁰¹²³⁴-⁹])")
+_ONE_NUMBER = re.compile(r"[-−]?\\?\$?\s*\d[\d,]*(?:\.\d+)?")
+
+
+def with_unit(answer: str, unit: str, problem: str = "") -> str:
+    """A gold with the unit or the scale that its source gives apart; as it is where it already has one or could then not be read.
+
+    Args:
+        answer: the gold.
+        unit: `cm`, `10^{-6} C`, `\\times 10^3`, `thousand`.
+        problem: the question, which may name the scale itself: "in thousands of dollars".
+    """
+    unit = _TIMES.sub("", unit.strip().strip("$").strip())
     if not unit or not answer or unit in answer or answer_type(answer) in ("text", "choice", "unrecognised"):
         return answer
-    power = r" \times" if unit.startswith(("10^", "$10^")) else ""
-    written = f"{answer.strip().strip('$')}" + (r"\%" if unit in ("%", r"\%") else f"{power} {unit}")
-    scales = bool(power) or unit.lower() in MULTIPLES
-    kinds = ("quantity", "percent", *(("integer", "decimal", "fraction") if scales else ()))
+    bare, kinds = answer.strip().strip("$").strip(), {"quantity", "percent"}
+    power = r" \times" if _POWER_OF_TEN.match(unit) else ""
+    if power or unit.lower() in MULTIPLES:
+        if not _ONE_NUMBER.fullmatch(bare) or re.search(rf"\bin {re.escape(unit)}s?\b", problem, re.I):
+            return answer
+        kinds |= {"integer", "decimal", "fraction"}
+    written = bare + (r"\%" if unit in ("%", r"\%") else f"{power} {unit}")
     return written if answer_type(written) in kinds else answer
 
 
@@ -305,22 +321,28 @@ def _content(value: Any) -> str | None:
 
 
 def as_text(value: Any) -> str | None:
-    """A published text, a line each of a list of texts, a row each of a table as a list of lists; None of anything else."""
+    """A published text, a line each of a list of texts, a row each of a table as a list of lists, or of several; None of anything else."""
     if value is MISSING or value is None:
         return ""
-    if isinstance(value, list):
-        lines = [_as_line(part) for part in value]
-        return None if None in lines else "\n".join(line for line in lines if line)
-    return _as_line(value)
+    if not isinstance(value, list):
+        return _as_cell(value)
+    lines = []
+    for part in value:
+        if isinstance(part, list):
+            is_table = any(isinstance(row, list) for row in part)
+            cells = [] if is_table else [_as_cell(cell) for cell in part]
+            lines.append(
+                as_text(part) if is_table else None if None in cells else " | ".join(cell or "" for cell in cells)
+            )
+        else:
+            lines.append(_as_cell(part))
+    return None if None in lines else "\n".join(line for line in lines if line)
 
 
-def _as_line(value: Any) -> str | None:
-    if isinstance(value, list):
-        cells = ["" if cell is None else _as_line(cell) for cell in value]
-        return None if None in cells else " | ".join(cell or "" for cell in cells)
-    if isinstance(value, str):
-        return value
-    return str(value) if isinstance(value, int | float) else None
+def _as_cell(value: Any) -> str | None:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else str(value) if isinstance(value, int | float) else None
 
 
 CHECK_FIELDS_AFTER = 1000

@@ -20,11 +20,10 @@ from compass.sources.adapters import ADAPTERS, MISSING, Published, reach
 from compass.sources.gold import from_solution, gold_answer
 from compass.sources.repair import repaired_row
 from compass.sources.sampled_fields import (
+    CONTEXT,
     Field,
     asking,
-    asking_share,
     asks,
-    is_called_context,
     is_choices,
     is_context,
     is_id,
@@ -204,7 +203,7 @@ def _halves(source: Source, rows: Rows, unread: Sequence[Field]) -> list[str]:
     problems = [problem for row in rows if (problem := ADAPTERS[source.adapter](row, source).problem)]
     lines = []
     if problems and sum(map(asking, problems)) < COMMON * len(problems):
-        for field in (field for field in unread if asking_share(field) == 1):
+        for field in (field for field in unread if field.passages and all(map(asking, field.passages))):
             lines.append(
                 f"doubtful: problems ask nothing, and `{field.path}` does ({shown(field)}); if they belong together: "
                 f"`problem_field: {source.problem_field}, {field.path}`"
@@ -278,7 +277,7 @@ def _remedy(field: Field, source: Source) -> str:
         return ""
     if is_choices(field):
         return f"if these are choices: `adapter: options` with `options_field: {field.path}`"
-    if is_problem(field) and asks(field) and not is_called_context(field):
+    if is_problem(field) and asks(field) and field.name not in CONTEXT:
         return f"if this is the problem to solve: `problem_field: {field.path}`"
     if is_context(field):
         refer = f"if problems refer to it: `problem_field: {field.path}, {source.problem_field}`"

@@ -149,22 +149,20 @@ _WRAPPED = re.compile(
 _ENDS = re.compile(r"^[{(\[<]+|[})\]>.。:：!！]+$")
 
 _NOTHING_WORDS = """
-notfound noanswerfound answernotfound noanswergiven noanswerprovided noansweravailable answernotgiven
+notfound noanswerfound answernotfound noanswer noanswergiven noanswerprovided noansweravailable answernotgiven
 answernotprovided answernotavailable nofinalanswer notavailable notprovided notgiven notspecified notapplicable
-n/a n.a #n/a nan <na> null nonetype unknown unk tobedetermined tbd tba tbc todo fixme pending placeholder
+n/a n.a #n/a nan <na> null nonetype unknown unk tobedetermined tbd tba tbc todo fixme pending placeholder missinganswer
 seesolution seethesolution seesolutions seeanswer seetheanswer seeexplanation seeabove seebelow seeproof seetext
 seefigure seeimage seediagram seetable seeattached seeattachment refertosolution refertothesolution
-solutionbelow proof theproof proofbelow proofgiven proofomitted proven proved proofproblem qed q.e.d
-youranswerhere insertanswerhere enteranswerhere ans answeromitted
+solutionbelow proof theproof proofbelow proofgiven proofomitted proven proved proofproblem qed q.e.d answer
+theanswer youranswer youranswerhere finalanswer correctanswer insertanswerhere enteranswerhere ans answeromitted
+openanswer nocorrectanswer novalidanswer answervaries answersvary answersmayvary answerswillvary answermayvary
 omitted redacted hidden 略 答案略 解略 证明略 略解 见解析 详见解析 见详解 见解答 见答案 见证明 证明见解析 解析见 解答见 答案见解析 暂无 暂无答案 无答案 未知 未找到 没有答案 同上
 нетответа доказательство verrespuesta sinrespuesta versolución voirsolution pasderéponse keineantwort
 siehelösung
 """
 _NOTHING = frozenset(_NOTHING_WORDS.split())
 """Whole golds, lower-case and without blanks, that say that there is no answer or where another text has it."""
-
-_ANSWERS = re.compile(r"(?:[a-z]{2,}\s){0,3}answers?(?:\s(?:may|will|can|could))?(?:\s(?:vary|varies|differ))?", re.I)
-"""A gold that only speaks of the answer: "Open answer", "no correct answer", "answers may vary"."""
 
 _MARKS = re.compile(r"[?？_…]+|\.{2,}|[-–—]{2,}|\\(?:blacksquare|square|Box|qedsymbol|qed|ldots|dots)|[■□∎◻]")
 _ONE_MARK = re.compile(r"[-–—./\\]")
@@ -218,12 +216,7 @@ def is_placeholder(gold: str, problem: str = "") -> bool:
         )
     if word in _NONE:
         return not _can_be_none(problem)
-    return word in _NOTHING or text in ("NA", "NaN", "Nan") or _says_only_answer(text)
-
-
-def _says_only_answer(gold: str) -> bool:
-    """Whether a gold is words about an answer and no answer."""
-    return _ANSWERS.fullmatch(" ".join(re.sub(r"\\[a-z]+|[^\w\s]|_", " ", gold).split())) is not None
+    return word in _NOTHING or text in ("NA", "NaN", "Nan")
 
 
 def _can_be_none(problem: str) -> bool:

@@ -31,6 +31,7 @@ from compass.sources.read import SourceError
 from compass.sources.sampled_fields import (
     ALTERNATIVES,
     ANSWER,
+    CONTEXT,
     ID,
     LEVEL,
     MULTIPLE,
@@ -43,11 +44,9 @@ from compass.sources.sampled_fields import (
     UNIT,
     Field,
     asking,
-    asking_share,
     asks,
     has_follow_ups,
     is_about_rows,
-    is_called_context,
     is_called_gold,
     is_chat,
     is_choices,
@@ -161,7 +160,7 @@ def _are_tolerances(field: Field) -> bool:
 
 
 NEARLY_ALL = 0.8
-"""Share of the rows that have what counts as shared."""
+"""Share of the rows that have what counts as shared, or of a field's texts that ask."""
 
 FEWEST = 5
 """Rows that a guess needs."""
@@ -330,8 +329,8 @@ def _problem(path: Path, fields: Sequence[Field], evidence: dict[str, str]) -> t
             evidence["problem_field"] = field.describe("a usual name, and messages with a user's")
             return _one_question(path, field), True
         if is_problem(field):
-            if rivals := _asking_rivals(field, fields):
-                raise _undecided(path, "problem", [field, *rivals], fields)
+            if questions := _find_questions(field, fields):
+                raise _undecided(path, "problem", [field, *questions], fields)
             evidence["problem_field"] = field.describe("a usual name, and text")
             return _with_context(field, fields, evidence), False
     bare = next((field.path[:-5] for field in fields if field.path in ("0.role", "1.role", "0.from", "1.from")
@@ -352,11 +351,17 @@ def _problem(path: Path, fields: Sequence[Field], evidence: dict[str, str]) -> t
     raise _undecided(path, "problem", asking, fields)
 
 
-def _asking_rivals(field: Field, fields: Sequence[Field]) -> list[Field]:
-    """Of a field that seldom asks, the others that nearly always do: it may be what they refer to."""
+def _find_questions(field: Field, fields: Sequence[Field]) -> list[Field]:
+    """Of a field that seldom asks, the shorter ones called questions that nearly always do: it may be what they refer to."""
     if asks(field):
         return []
-    return [other for other in fields if other is not field and is_problem(other) and asking_share(other) >= NEARLY_ALL]
+    return [
+        other
+        for other in fields
+        if other.name.removesuffix("s") in ("question", "query", "problem")
+        and other.length < field.length
+        and sum(map(asking, other.passages)) >= NEARLY_ALL * len(other.values)
+    ]
 
 
 def _with_fewest_blanks(fields: Sequence[Field]) -> list[Field]:
@@ -387,11 +392,11 @@ def _with_context(field: Field, fields: Sequence[Field], evidence: dict[str, str
     folder = field.path.rpartition(".")[0]
     beside = [other for other in fields if other is not field and other.path.rpartition(".")[0] == folder]
     input_of_task = [other for other in beside if field.name == "instruction" and other.name == "input"]
-    context = [other for other in beside if is_called_context(other) and not is_called_context(field)]
+    context = [other for other in beside if other.name in CONTEXT and field.name not in CONTEXT]
     joined = [
         other
         for other in (context or input_of_task)
-        if len(other.passages) == len(other.values) and not _repeats(field, other)
+        if len(other.passages) == len(other.values) and not is_picture(other) and not _repeats(field, other)
     ]
     if not joined:
         return field.path

@@ -17,7 +17,9 @@ _PROBLEM = """
     problem question problemtext questiontext problemstatement informalstatement nlstatement squestion prompt instruction
     input query messages conversations conversation dialogue chat user task text statement content body 题目 问题
 """
-_CONTEXT = "context passage body story background premise scenario table tabletitle tablecaption"
+_CONTEXT = (
+    "context passage body story background premise scenario table tables tabletitle tablecaption passages contexts"
+)
 _ANSWER = """
     answer shortanswer finalanswer groundtruth correctanswer goldanswer referenceanswer expectedanswer expected correct
     groundtruthanswer goldstandardanswer answerlatex answernumber
@@ -143,7 +145,7 @@ def is_chat(field: Field) -> bool:
 
 def is_problem(field: Field) -> bool:
     """Text that is long enough to ask something and is not the same in every row."""
-    texts = field.passages
+    texts = field.texts
     return (
         len(texts) > 0.9 * len(field.values)
         and (field.length >= 15 or asks(field))
@@ -153,12 +155,7 @@ def is_problem(field: Field) -> bool:
 
 def asks(field: Field) -> bool:
     """Whether texts ask or tell to find something."""
-    return asking_share(field) >= 0.3
-
-
-def asking_share(field: Field) -> float:
-    """The share of values that ask or tell to find something."""
-    return sum(map(asking, field.passages)) / len(field.values)
+    return sum(map(asking, field.texts)) >= 0.3 * len(field.values)
 
 
 _ASKING = (
@@ -279,9 +276,10 @@ def is_id(field: Field) -> bool:
 
 def is_unit(field: Field) -> bool:
     """Whether nearly all values are short texts that could stand behind a number under the name of a unit, or multiples: `thousand`."""
-    short = [value for value in field.values if isinstance(value, str) and len(value) <= 40]
-    are_multiples = all(value.strip().lower() in (*MULTIPLES, "percent", "%") for value in short)
-    return (field.name in UNIT or are_multiples) and len(short) >= max(1, 0.8 * len(field.values))
+    short = [value.strip().lower() for value in field.values if isinstance(value, str) and len(value) <= 40]
+    scales = sum(value in MULTIPLES for value in short)
+    are_scales = bool(scales) and scales + sum(value in ("percent", "%") for value in short) == len(short)
+    return (field.name in UNIT or are_scales) and len(short) >= 0.8 * len(field.values)
 
 
 def is_choices(field: Field) -> bool:
@@ -297,14 +295,9 @@ def is_choices(field: Field) -> bool:
     return is_chosen and 0.8 * len(field.values) < sum(map(one, field.values)) and field.distinct > 0.5
 
 
-def is_called_context(field: Field) -> bool:
-    """Whether a field's name says that a question refers to what it holds: `table`, or `tables`."""
-    return field.name in CONTEXT or field.name.removesuffix("s") in CONTEXT
-
-
 def is_context(field: Field) -> bool:
     """Whether values could be what a question refers to: tables, or texts of several words that change; names of what describes rows are none."""
-    if is_called_context(field):
+    if field.name in CONTEXT:
         return True
     prose = [text for text in field.texts if len(_WORD.findall(text)) >= 5]
     is_text = 2 * len(prose) > len(field.values) and (field.distinct > 0.2 or len(field.values) < FEWEST)

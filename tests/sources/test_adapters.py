@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from compass.settings import Source
-from compass.sources.adapters import ADAPTERS, MISSING, choice_texts, last_user_message, reach
+from compass.sources.adapters import ADAPTERS, MISSING, choice_texts, last_user_message, reach, with_unit
 from compass.sources.read import SourceError
 
 
@@ -169,3 +169,22 @@ def test_positions_count_from_both_ends(position, value):
 @pytest.mark.parametrize("position", ["2", "-3", "first", "b"])
 def test_a_position_that_a_list_lacks_is_missing(position):
     assert reach({"a": [7, 8]}, f"a.{position}") is MISSING
+
+
+@pytest.mark.parametrize(
+    ("answer", "unit", "problem", "gold"),
+    [
+        ("7.97", "$10^3$", "", r"7.97 \times 10^3"),
+        ("2.5", "× 10³", "", r"2.5 \times 10³"),
+        ("3", r"\times 10^{-6} \mathrm{C}", "", r"3 \times 10^{-6} \mathrm{C}"),
+        ("93", "thousand", "What was the revenue?", "93 thousand"),
+        ("93", "thousand", "What was the revenue, in thousands of dollars?", "93"),
+        ("5 million", "thousand", "", "5 million"),
+        ("5-6", "million", "", "5-6"),
+        ("0.5", "%", "", r"0.5\%"),
+        ("5", "cm", "", "5 cm"),
+        ("Ann", "cm", "", "Ann"),
+    ],
+)
+def test_a_gold_gets_the_unit_or_the_scale_that_stands_beside_it(answer, unit, problem, gold):
+    assert with_unit(answer, unit, problem) == gold

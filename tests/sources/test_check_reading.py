@@ -54,9 +54,9 @@ def reading(tmp_path, made):
          r"several fields could be the gold or solution \(`one`, for example '0', `other`, for example '0/5'\).*--answer-field NAME"),
         (rows(question=ASKED, answer=GOLDS)[:40] + rows(problem_in_words=ASKED, answer=GOLDS)[40:],
          r"20 of 60 sampled rows have no `question` and hold `problem_in_words` instead \(for example 'Tom had 40"),
-        (rows(text=[f"Tom had {n} boxes. He went home." for n in COUNT], table=TABLES,
-              queries=[[asked] for asked in ASKED], answer=GOLDS),
-         r"several fields could be the problem \(`text`, .*, `queries`, for example .*--problem-field NAME"),
+        (rows(text=[f"Tom had {n} boxes. He went home. " * 5 for n in COUNT], table=TABLES,
+              questions=[[asked] for asked in ASKED], answer=GOLDS),
+         r"several fields could be the problem \(`text`, .*, `questions`, for example .*--problem-field NAME"),
     ],
     ids=["counter", "constant", "picture", "contradicted", "counter beside golds", "two candidates", "changed in the middle",
          "what a question refers to"],
@@ -99,6 +99,13 @@ def test_a_second_file_of_another_shape_is_asked_about(tmp_path):
         described(tmp_path)
     write(tmp_path / "b.jsonl", rows(question=ASKED, answer=GOLDS))
     assert described(tmp_path)[0].answer_field == "answer"
+
+
+def test_a_solution_that_asks_itself_something_is_no_rival_of_the_problem(tmp_path):
+    told = [f"Let x = {n} and y = {n * 7 % 11}. Give the value of x y." for n in COUNT]
+    thought = [f"I need to find x y. What is it? We compute it and get \\boxed{{{gold}}}." for gold in GOLDS]
+    problems, _, source, _ = reading(tmp_path, rows(question=told, solution=thought, code="# find x", answer=GOLDS))
+    assert (problems, source.solution_field) == (told, "solution")
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ VALUE = "Compute the area of a rectangle with sides 3 and 4."
         "see solution", "See the solution.", "see explanation", "See figure", "proof", "Proof.", "Q.E.D.", r"$\blacksquare$", "□", "answer", "[answer]",
         r"\boxed{answer}", "Your answer", "Answer:", "no answer found", "No answer", "not provided", r"\text{N/A}", "?", "??", "...", "--", "—", "-", "…",
         r"\boxed{}", "$$", "{}", r"\text{}", "None", "none", r"\text{None}", "略", "见解析", "略。", "无", "答案略", "未知", "missing answer", "ver solución",
-        "___", "omitted", "[REDACTED]", "Open answer", "no correct answer", r"\text{Answers may vary.}", "Answers will vary",
+        "___", "omitted", "[REDACTED]", "Open answer", "no correct answer", r"\text{Answers may vary.}", "Answers will vary", "NoAnswer",
     ],
 )  # fmt: skip
 def test_words_for_a_missing_answer(gold):
@@ -168,6 +168,8 @@ def test_an_amount_of_a_story_is_never_none(problem):
         ("Answer: 12", VALUE),
         ("Answer: second quadrant", VALUE),
         ("the answer is x", VALUE),
+        ("no real answers", VALUE),
+        ("infinitely many answers", VALUE),
         (r"\frac{1}{2}", VALUE),
         ("A", VALUE),
     ],

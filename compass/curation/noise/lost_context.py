@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from compass.curation.noise.finding import Finding, Strength, found
-from compass.curation.noise.text import holds_any
+from compass.curation.noise.text import ANSWER_TOLD, holds_any
 from compass.settings import Denoise
 from compass.settings.denoise import NoiseReason
 
@@ -105,8 +105,8 @@ def _holds(text: str, match: re.Match[str]) -> bool:
         )
         if any(not match.start() <= other.start() < match.end() for other in others.finditer(text)):
             return True
-    if re.search(r"\b(?:above|preceding|previous) (?:problem|question)\b", said, re.I) and "?" in text[: match.start()]:
-        return True
+    if "?" in text[: match.start()] and ANSWER_TOLD.match(text, match.start()):
+        return True  # "If the answer to the above question is 38, what is x?"
     if re.search(r"\b(?:last|first|next|previous) (?:problem|question)", said, re.I):
         return bool(_STORY.search(text))
     if re.search(r"\babove\b|\bpreceding\b|\bprevious\b|\bequation\b|\bformula\b", said, re.I) and re.search(

@@ -15,7 +15,7 @@ import re
 
 from compass.curation.noise.finding import Finding, Strength, found
 from compass.curation.noise.guessable import multiple_choice
-from compass.curation.noise.text import blank, holds_any, without_figures
+from compass.curation.noise.text import ANSWER_TOLD, blank, holds_any, without_figures
 from compass.settings import Denoise
 from compass.settings.denoise import NoiseReason
 
@@ -141,11 +141,6 @@ _FURTHER = re.compile(
 _FORM = re.compile(
     r"^\W*(?:what is|find|compute|then)\b.{0,40}[a-z}\d]\s*\+\s*(?:\d*\\?[a-z]|\d+[a-z]).{0,30}$", re.I | re.S
 )
-_ANSWER_TOLD = re.compile(
-    r"\b(?:the )?(?:answer|result) (?:to|of|for) (?:the|this|that) (?:\w+ ){0,2}(?:question|problem)s? (?:is|was|are|were|equals)\b(?!\s+what\b)",
-    re.I,
-)
-"""What answers the question before it: "If the answer to the above question is 38, what is x?"."""
 _REFORMED = re.compile(
     r"\b(?:this|that|the|your) (?:\w+ )?(?:probability|value|number|answer|result|fraction|sum|ratio|area|length)\b[^?]{0,20}\b(?:as an?|in the form|rounded|to the nearest|in (?:lowest|simplest)|in terms of)\b",
     re.I,
@@ -257,7 +252,7 @@ def _independent(questions: list[re.Match[str]]) -> list[re.Match[str]]:
             continue
         if _ANSWERED.match(question.string, question.end()):
             continue
-        if asked and _ANSWER_TOLD.search(question.string, asked[-1].end(), question.end()):
+        if asked and ANSWER_TOLD.search(question.string, asked[-1].end(), question.end()):
             asked = []
         if asked and (
             _RESTATED.search(said)

@@ -52,3 +52,11 @@ def excerpt(text: str, start: int, end: int, margin: int = 40) -> str:
     """What matched, with a little of what stands around it, for the ledger."""
     end = min(end, start + 120)
     return text[max(0, start - margin) : end + margin]
+
+
+ANSWER_TOLD = re.compile(
+    r"\b(?:answer|result)(?: (?:to|of|for) (?:the|this|that) (?:\w+ ){0,2}(?:question|problem)s?)?(?: above)? (?:is|was|are|were|equals)"
+    r"\s+\W{0,3}(?:about )?[\d\\]",
+    re.I,
+)
+"""What answers the question before it: "If the answer to the above question is 38, what is x?"."""
