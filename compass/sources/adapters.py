@@ -322,21 +322,20 @@ def _content(value: Any) -> str | None:
 
 def as_text(value: Any) -> str | None:
     """A published text, a line each of a list of texts, a row each of a table as a list of lists, or of several; None of anything else."""
-    if value is MISSING or value is None:
-        return ""
     if not isinstance(value, list):
-        return _as_cell(value)
-    lines = []
-    for part in value:
-        if isinstance(part, list):
-            is_table = any(isinstance(row, list) for row in part)
-            cells = [] if is_table else [_as_cell(cell) for cell in part]
-            lines.append(
-                as_text(part) if is_table else None if None in cells else " | ".join(cell or "" for cell in cells)
-            )
-        else:
-            lines.append(_as_cell(part))
+        return "" if value is MISSING else _as_cell(value)
+    lines = [_as_line(part) for part in value]
     return None if None in lines else "\n".join(line for line in lines if line)
+
+
+def _as_line(part: Any) -> str | None:
+    """A text, or a row of a table; of a table among several all of its rows."""
+    if not isinstance(part, list):
+        return _as_cell(part)
+    if any(isinstance(row, list) for row in part):
+        return as_text(part)
+    cells = [_as_cell(cell) for cell in part]
+    return None if None in cells else " | ".join(cell or "" for cell in cells)
 
 
 def _as_cell(value: Any) -> str | None:
