@@ -53,7 +53,8 @@ def find_set(data: Path, name: str) -> Path:
     """The file of a set below the folder of the sources; of one in `unseen` its folder, or the only file in that."""
     folder = data / "unseen" / name
     if not folder.is_dir():
-        return next(data.glob(f"raw*/{name}.jsonl.gz"))
+        found = next(data.glob(f"raw*/{name}.jsonl.gz"), None)
+        return found or sys.exit(f"{data}: neither raw*/{name}.jsonl.gz nor unseen/{name} is there")
     files = data_files(folder)
     return files[0] if len(files) == 1 else folder
 

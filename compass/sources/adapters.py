@@ -234,7 +234,7 @@ def _image(value: Any) -> str:
     return "" if absent else str(value[:60] if isinstance(value, str | bytes) else value)[:60]
 
 
-_TIMES = re.compile(r"^(?:×|\*|x|\\times|\\cdot)\s*\$?(?=10(?!\d))")
+_TIMES_SIGN = re.compile(r"^(?:×|\*|x|\\times|\\cdot)\s*\$?(?=10(?!\d))")
 _POWER_OF_TEN = re.compile(r"\$?10(?:\^|[⁻⁰¹²³⁴-⁹])")
 _ONE_NUMBER = re.compile(r"[-−]?\\?\$?\s*\d[\d,]*(?:\.\d+)?")
 
@@ -247,7 +247,7 @@ def with_unit(answer: str, unit: str, problem: str = "") -> str:
         unit: `cm`, `10^{-6} C`, `\\times 10^3`, `thousand`.
         problem: the question, which may name the scale itself: "in thousands of dollars".
     """
-    unit = _TIMES.sub("", unit.strip().strip("$").strip())
+    unit = _TIMES_SIGN.sub("", unit.strip().strip("$").strip())
     if not unit or not answer or unit in answer or answer_type(answer) in ("text", "choice", "unrecognised"):
         return answer
     bare, kinds = answer.strip().strip("$").strip(), {"quantity", "percent"}

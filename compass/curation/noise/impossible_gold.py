@@ -29,7 +29,7 @@ _HOW_MANY = re.compile(
     r"\bhow many ((?:[^\W\d_]+ ){0,3}?[^\W\d_]+)(?=\s(?:is|are|was|were|do|does|did|will|would|can|has|have|had|should|must|in|of|per|left|remain)\b|[?,])",
     re.I,
 )
-_CAN_FALL = re.compile(
+_CAN_BE_NEGATIVE = re.compile(
     r"\b(?:points?|scores?|units?|deviations?|charges?|diopters|decibels|more|less|fewer|change\w*|difference)\b", re.I
 )
 _ASKS_FOR_SEVERAL = re.compile(
@@ -64,6 +64,6 @@ def impossible_gold(record: dict, settings: Denoise) -> Finding | None:
 def _counts_things(question: str) -> bool:
     """Whether a question counts things, and no measure."""
     counted = _HOW_MANY.search(question)
-    if counted is None or _CAN_FALL.search(question):
+    if counted is None or _CAN_BE_NEGATIVE.search(question):
         return False
     return not any(find_unit(word) for word in counted[1].split())
