@@ -6,7 +6,8 @@
 Trials as those of `benchmarks/kills.py` (`benchmarks/trials.py`), each cancelled in one of `WAYS`. After each cancel:
 
 1. within 20 s no process of the run, nothing in its temporary folder and no lock is left; servers that were started before stay;
-2. the user was told in one line how to go on, without a traceback; settings and the branch are as they were;
+2. the user was told in one line how to go on, without a traceback (by `compass status` where the terminal was closed); settings and
+   the branch are as they were;
 3. a plain `compass run` of the stage then ends well, trains no iteration again that had a checkpoint, and makes what an undisturbed run
    makes.
 

@@ -47,6 +47,7 @@ class Started:
     """A run that is going to be cancelled."""
 
     way: str
+    stage: str
     root: Path
     log: Path
     process: subprocess.Popen | None = None
@@ -70,20 +71,27 @@ class Started:
             state = _call("GET", f"/flow_runs/{self.flow_run}")["state_type"]
             return [] if state in ("CANCELLED", "COMPLETED") else [f"Prefect calls the run {state}"]
         status = self.process.wait()
-        if self.way.startswith("kill -9") or status == 0:  # the stage was quicker
+        program, number = SIGNALS[self.way]
+        if number == signal.SIGKILL or status == 0:  # the stage was quicker
             return []
         said = self.said()
-        faults = [] if "Run it again" in said else ["the user was not told how to go on"]
+        told = self._is_in_status() if number == signal.SIGHUP else "Run it again" in said
+        faults = [] if told else ["the user was not told how to go on"]
         faults += ["the user saw a traceback"] if "Traceback" in said else []
-        program, number = SIGNALS[self.way]
         wanted = DVCS_OWN if program == "dvc" and number == signal.SIGINT else (128 + number, -number)
         return faults if status in wanted else [*faults, f"exit status {status}, none of {wanted}"]
+
+    def _is_in_status(self) -> bool:
+        """Whether `compass status` names the stage as one that the next run takes: a terminal that was closed shows nothing."""
+        command = [sys.executable, "-m", "compass.cli", "status"]
+        shown = subprocess.run(command, cwd=self.root, check=True, capture_output=True, text=True).stdout
+        return any(line.startswith("next run") and self.stage in line for line in shown.splitlines())
 
 
 def start(way: str, stage: str, root: Path, environment: Mapping[str, str], log: Path) -> Started:
     """Start the stage alone, as this way is cancelled."""
     log.unlink(missing_ok=True)
-    started = Started(way, root, log)
+    started = Started(way, stage, root, log)
     if way in PREFECT:
         deployment = _call("GET", f"/deployments/name/{stage}/{stage}")
         made = _call(
