@@ -277,39 +277,43 @@ CEILING = 0.95
 UNLIKE = {"better": "better", "worse": "worse", "tied": "tied", "cannot tell": "cannot be told apart"}
 
 
+def list_measures(comparison: Mapping[str, Any]) -> str:
+    """Each measure beside sampled accuracy with both values and its verdict, as text; empty where none was compared."""
+    parts = []
+    for name, one in (comparison.get("measures") or {}).items():
+        ours, theirs = (f"{100 * value:.1f}" for value in one["values"])
+        parts.append(f"{name} {ours} against {theirs}, {UNLIKE[one['verdict']]}")
+    return "; ".join(parts)
+
+
 def weigh_measures(comparison: Mapping[str, Any]) -> str:
-    """What the other measures say beside sampled accuracy: each with both values and its verdict, and what follows from all of them.
+    """What follows from sampled accuracy and all other measures together; empty where nothing does, or no other was compared.
 
     pass@k is the chance that k tries solve a problem, so it says what a model can reach; sampled accuracy rises as well where a model
-    only becomes surer of what it reached before ("sharper"). Empty where no other measure was compared.
+    only becomes surer of what it reached before ("sharper").
     """
     measures = comparison.get("measures") or {}
     if not measures:
         return ""
-    parts = []
-    for name, one in measures.items():
-        ours, theirs = (f"{100 * value:.1f}" for value in one["values"])
-        parts.append(f"{name} {ours} against {theirs}, {UNLIKE[one['verdict']]}")
     verdicts = {name: one["verdict"] for name, one in measures.items()}
-    words = "; ".join(parts)
     sampled = comparison["verdict"]
     if sampled not in ("better", "worse"):
         moved = [name for name, verdict in verdicts.items() if verdict in ("better", "worse")]
-        return words + (f". Only {' and '.join(moved)} moved" if moved else "")
+        return f"only {' and '.join(moved)} moved" if moved else ""
     opposite = {"better": "worse", "worse": "better"}[sampled]
     if against := [name for name, verdict in verdicts.items() if verdict == opposite]:
-        return f"{words}. The measures disagree: {' and '.join(against)} moved the other way"
+        return f"the measures disagree, {' and '.join(against)} moved the other way"
     if all(verdict == sampled for verdict in verdicts.values()):
-        return f"{words}: {sampled} by every measure"
+        return f"{sampled} by every measure"
     reach = next((verdict for name, verdict in verdicts.items() if name.startswith("pass@")), sampled)
     if sampled == "better" and reach != sampled:
         if full := [
             name for name, one in measures.items() if name.startswith("pass@") and min(one["values"]) >= CEILING
         ]:
-            return f"{words}: sharper; {full[0]} is too near 100 to show whether it is abler"
-        return f"{words}: sharper, not {'abler' if reach == 'tied' else 'shown to be abler'}"
+            return f"sharper; {full[0]} is too near 100 to show whether it is abler"
+        return f"sharper, not {'abler' if reach == 'tied' else 'shown to be abler'}"
     without = [name for name, verdict in verdicts.items() if verdict != sampled]
-    return f"{words}: {sampled}, but not shown to be by {' and '.join(without)}"
+    return f"not shown to be {sampled} by {' and '.join(without)}"
 
 
 def decide(comparison: Mapping[str, Any]) -> str:

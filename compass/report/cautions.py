@@ -201,16 +201,30 @@ def _guards(run: Run) -> Iterator[str]:
 def _few(run: Run) -> Iterator[str]:
     """Comparisons of the best model that end without a verdict because they could not have shown a difference worth having."""
     best = best_model(run) if run.models else ""
+    cells = []
     for other in run.models:
-        weak = []
-        for name in run.results.scores[best] if other != best else ():
-            found = find_comparison(run, best, other, name)
-            if found and found["verdict"] == "cannot tell" and found["detectable"] > FEW:
-                weak.append(
-                    f"{name} ({found['problems']} problems would show {percent(found['detectable'])} points or more)"
-                )
-        if weak:
-            yield f"Too few problems or samples to tell {best} from {other} on {_listed(weak)}."
+        weak = {
+            name: found
+            for name in (run.results.scores[best] if other != best else ())
+            if (found := find_comparison(run, best, other, name))
+            and found["verdict"] == "cannot tell"
+            and found["detectable"] > FEW
+        }
+        average = weak.pop(AVERAGE, None)
+        whole = [f"on average ({_least_shown(average)})"] if average else []
+        single = (
+            [f"on {_listed([f'{name} ({_least_shown(found)})' for name, found in weak.items()], most=2)}"]
+            if weak
+            else []
+        )
+        if weak or average:
+            cells.append(f"{other} {' and '.join(whole + single)}")
+    if cells:
+        yield f"Too few problems or samples to tell {best} from {'; from '.join(cells)}."
+
+
+def _least_shown(found: Mapping[str, Any]) -> str:
+    return f"{found['problems']:,} problems would show {percent(found['detectable'])} points or more"
 
 
 def _format(run: Run) -> Iterator[str]:

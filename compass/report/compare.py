@@ -22,6 +22,7 @@ from compass.report.headline import (
     format_accuracy,
     format_benchmarks,
     format_interval,
+    format_measures,
     format_verdict,
     percent,
 )
@@ -106,7 +107,11 @@ def _conclusion(a: Run, b: Run, joined: Run) -> Section:
         f"{verdict}. {second} has an accuracy of {format_accuracy(joined, second)} on {format_benchmarks(joined, second)}, {first} {format_accuracy(joined, first)}. "
         f"On the {found['problems']:,} problems that both answered, {second} against {first}{format_verdict(joined, found)}."
     )
-    more = [*explain_certainty(joined, second, first), _cause(a, b, changed_rows(a.parameters, b.parameters))]
+    more = [
+        format_measures(found).strip(),
+        *explain_certainty(joined, second, first),
+        _cause(a, b, changed_rows(a.parameters, b.parameters)),
+    ]
     training = (
         "Each side is one training run. Two runs of one recipe differ as well, by the seed and by the order of parallel sums, and the interval "
         "does not hold that: repeat both with other seeds before you put the difference down to the recipe."

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from compass.evaluation.comparisons import decide, judge, weigh_measures
+from compass.evaluation.comparisons import decide, judge, list_measures, weigh_measures
 from compass.evaluation.looks import describe_looks
 from compass.report.run import Run
 
@@ -54,7 +54,9 @@ def conclude(run: Run) -> Conclusion:
     more = []
     decides = run.comparisons.get("primary")
     if decides and {best, rival} != set(decides) and (declared := find_comparison(run, *decides)):
-        more.append(f"The comparison that decides, {decides[0]} against {decides[1]}{format_verdict(run, declared)}.")
+        more.append(
+            f"The comparison that decides, {decides[0]} against {decides[1]}{format_verdict(run, declared)}.{format_measures(declared)}"
+        )
     others = [model for model in models if model not in (best, rival)]
     if others:
         second = max(others, key=lambda model: accuracy(run, model))
@@ -65,7 +67,7 @@ def conclude(run: Run) -> Conclusion:
         )
         if against := find_comparison(run, best, second):
             more.append(
-                f"{second} has {format_accuracy(run, second)}. {explored}{best} against {second}{format_verdict(run, against)}."
+                f"{second} has {format_accuracy(run, second)}. {explored}{best} against {second}{format_verdict(run, against)}.{format_measures(against)}"
             )
     if looks := run.comparisons.get("looks"):
         more.append(
@@ -73,7 +75,8 @@ def conclude(run: Run) -> Conclusion:
             "differences that are not there."
         )
     if verdict and verdict.get("measures"):
-        more.insert(0, explain_measures(verdict["measures"], headline + " ".join(more), given=bool(run.given)))
+        more.insert(0, f"{best} against {rival} by other measures: {list_measures(verdict)}.")
+        more.insert(1, explain_measures(verdict["measures"], headline + " ".join(more), given=bool(run.given)))
     more += explain_certainty(run, best, rival)
     return Conclusion(headline, more)
 
@@ -97,11 +100,16 @@ def explain_idle_training(run: Run) -> str:
 
 
 def format_verdict(run: Run, found: Mapping[str, Any]) -> str:
-    """What all measures say of two models, to follow their names: `, sampled at temperature 1: better by 4.2 points (1.9 to 6.4); greedy ...: sharper, not abler`."""
+    """What all measures say of two models, to follow their names: `, sampled at temperature 1: better by 4.2 points (1.9 to 6.4); sharper, not abler`."""
     temperatures = {setup.get("sampling", {}).get("temperature") for setup in run.setups.values()} - {None}
     at = f", sampled at temperature {temperatures.pop():g}" if len(temperatures) == 1 else ""
-    others = weigh_measures(found)
-    return f"{at}: {found['words']}" + (f"; {others}" if others else "")
+    follows = weigh_measures(found)
+    return f"{at}: {found['words']}" + (f"; {follows}" if follows else "")
+
+
+def format_measures(found: Mapping[str, Any]) -> str:
+    """The other measures as a sentence, a space before it: ` By other measures: greedy 90.0 against 92.3, tied.`; empty where there are none."""
+    return f" By other measures: {measures}." if (measures := list_measures(found)) else ""
 
 
 def best_model(run: Run) -> str:

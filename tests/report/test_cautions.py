@@ -121,6 +121,12 @@ def test_a_warning_appears_with_its_cause_alone(run: Callable[[], Run], said: st
     assert found == "" if said is None else said in found
 
 
+def test_too_few_problems_are_told_once_with_the_average_before_the_benchmarks() -> None:
+    weak = "problems would show 100.0 points or more)"
+    said = f"from rl-1 on average (6 {weak} and on easy (3 {weak}, hard (3 {weak}."
+    assert f"Too few problems or samples to tell base {said}" in told(evaluated(every_second, problems=3)).splitlines()
+
+
 def test_contamination_is_told_with_the_scores_without_it_and_so_is_that_nothing_was_checked() -> None:
     run = evaluated()
     hit = [{"benchmark": "easy", "id": f"easy-{n}", "similar": ["row"] if n < 4 else []} for n in range(40)]
