@@ -9,8 +9,10 @@ response). Sampling that was stopped continues from `work/grade`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 
@@ -61,12 +63,23 @@ def run(settings: Settings, records: Path = RECORDS, folder: Path = FOLDER, work
     graded, measured = fill_levels(read, tally, settings.grade)
     kept, dropped = split(graded, [None] * graded.num_rows, "grade")
     summary = write_split(folder, "grade", read=read.num_rows, kept=kept, dropped=dropped, **measured)
-    return replace(summary, note=_name_failed(tally.failed)) if tally.failed else summary
+    return replace(summary, note="; ".join([*_describe_rates(summary.metrics), *_name_failed(tally.failed)]))
 
 
-def _name_failed(failed: set[str]) -> str:
+def _describe_rates(measured: Mapping[str, Any]) -> list[str]:
+    """How much RL can learn from: nothing where all samples of a problem are wrong, or all are right."""
+    if not (graded := measured["graded"]):
+        return []
+    return [
+        f"{measured['solve_rate']:.1%} of samples are right; of {graded:,} problems {measured['never_solved']:,} were never solved "
+        f"and {measured['always_solved']:,} always"
+    ]
+
+
+def _name_failed(failed: set[str]) -> list[str]:
     """What a summary says of problems without rollouts."""
-    return f"{len(failed)} problems ended one engine after the other and have no level: {', '.join(sorted(failed)[:5])}"
+    names = ", ".join(sorted(failed)[:5])
+    return [f"{len(failed)} problems ended one engine after the other and have no level: {names}"] if failed else []
 
 
 if __name__ == "__main__":
