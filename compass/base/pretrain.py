@@ -121,7 +121,7 @@ class _Training:
                 self._set_rate(1 - (1 - SETTLED_RATE) * min(1.0, best / SETTLED_SKILL))
             if self.progress:
                 # Skill rises late and steeply, steps evenly: the work done is guessed from whichever is further.
-                done = 0.9 * min(1.0, max(self.skill / wanted, step / self.settings.steps))
+                done = 0.9 * min(1.0, max(best / wanted, step / self.settings.steps))  # it never falls back
                 self.progress(self.steps, self.loss, self.skill, done)
             if self.skill >= wanted:
                 return self.skill

@@ -126,13 +126,14 @@ def compare_scored(verdicts: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[
 
     Returns:
         Per pair with a problem in common `file`, `other`, `problems` (in both) and `missing` (in one alone); and under `strict` and `lenient`, for the
-        accuracy in that mode, `words` (better, worse or neither, by how many points, with the 95% interval), `p` and `p_corrected` (Holm, over all pairs).
+        accuracy in that mode, `difference` and `ci95` (of accuracy, -1 to 1), `words` (better, worse or neither, with the figures that decide),
+        `p` and `p_corrected` (Holm, over all pairs).
     """
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for mode, suffix in (("strict", ""), ("lenient", "_lenient")):
         for model, other, one in _compare(verdicts, suffix):
             pair = {"file": model, "other": other, "problems": one["problems"], "missing": one["missing"]}
-            own = {name: one[name] for name in ("words", "p", "p_corrected")}
+            own = {name: one[name] for name in ("difference", "ci95", "words", "p", "p_corrected")}
             found.setdefault((model, other), pair)[mode] = own
     return list(found.values())
 

@@ -11,11 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from compass.evaluation.comparisons import decide, judge, list_measures, weigh_measures
+from compass.evaluation.comparisons import TIE, decide, judge, list_measures, weigh_measures
 from compass.evaluation.looks import describe_looks
 from compass.report.run import Run
 
 AVERAGE = "average"
+
+NAME_THE_GAP = ("better", "worse", "not compared")
+"""Verdicts whose words have the difference, or that have none."""
 
 RARE = 0.05
 """Share of responses below which right (or wrong) ones are too rare to teach."""
@@ -100,11 +103,13 @@ def explain_idle_training(run: Run) -> str:
 
 
 def format_verdict(run: Run, found: Mapping[str, Any]) -> str:
-    """What all measures say of two models, to follow their names: `, sampled at temperature 1: better by 4.2 points (1.9 to 6.4); sharper, not abler`."""
+    """What all measures say of two models, to follow their names: `, sampled at temperature 1: better by 4.2 points (1.9 to 6.4); sharper, not abler`,
+    or `: +1.1 points (95% interval -3.4 to +5.7), tied within ±5 points (90% interval)`."""
     temperatures = {setup.get("sampling", {}).get("temperature") for setup in run.setups.values()} - {None}
     at = f", sampled at temperature {temperatures.pop():g}" if len(temperatures) == 1 else ""
+    gap = "" if found["verdict"] in NAME_THE_GAP else f"{format_gap(found)}, "
     follows = weigh_measures(found)
-    return f"{at}: {found['words']}" + (f"; {follows}" if follows else "")
+    return f"{at}: {gap}{found['words']}" + (f"; {follows}" if follows else "")
 
 
 def format_measures(found: Mapping[str, Any]) -> str:
@@ -236,7 +241,10 @@ def explain_measures(measures: Mapping[str, Any], said: str, *, given: bool = Fa
         if "sharper" in said
         else ""
     )
-    verdicts = " “Tied” means that any difference is small; “cannot be told apart”, that there are too few problems or samples to say."
+    verdicts = (
+        f" “Tied” means that the 90% interval of the difference lies within {100 * TIE:g} points of 0; “cannot be told apart”, that there are "
+        "too few problems or samples to say."
+    )
     return (
         f"The measures: {'; '.join(parts)}. All are in percent of problems; intervals in brackets are of 95%.{sharper}"
         f"{verdicts if 'told apart' in said else ''}"

@@ -23,7 +23,7 @@ MEANING = {
     "marked_unfit": "a person marked it as unfit",
     "placeholder_gold": "its gold is a word for a missing answer",
     "exact_duplicate": "it has the same tokens as its twin",
-    "near_duplicate": "its n-grams are nearly those of its twin, and its numbers are the same",
+    "near_duplicate": "its words are nearly those of its twin, and its numbers are the same",
     "semantic_duplicate": "it says in other words what its twin says, with the same numbers and an equal gold",
     "answer_conflict": "its twin has another answer, and the rule chose the twin's or neither",
     "contaminated": "it is a benchmark's item, or holds a share of it",
@@ -32,7 +32,7 @@ MEANING = {
     "unstable_gold": "the gold does not equal itself rewritten, or equals a perturbed copy",
     "suspicious_gold": "the graded rollouts agree with each other and contradict the gold",
 }
-"""What a reason means, where its name does not say it."""
+"""What a reason means; those of noise filters are said by the filters (`_explain`)."""
 
 
 SHOWN = 1_500
@@ -109,7 +109,8 @@ def _stage(outputs: Outputs, stage: str, fate: str, row: dict[str, Any], id_: st
             yield from _rollouts(outputs.folder, id_)
         return
     reason = row["reason"]
-    yield f"{stage:11} DROPPED: {reason}" + (f", {MEANING[reason]}" if reason in MEANING else "")
+    meaning = _explain(reason)
+    yield f"{stage:11} DROPPED: {reason}" + (f", {meaning}" if meaning else "")
     evidence = read_evidence(row["evidence"])
     yield from _facts_of(evidence)
     if not with_twin:
@@ -119,6 +120,16 @@ def _stage(outputs: Outputs, stage: str, fate: str, row: dict[str, Any], id_: st
         yield ""
         yield "Its twin:"
         yield from (f"  {line}" for line in history(outputs, evidence["twin"], with_twin=False))
+
+
+def _explain(reason: str) -> str:
+    """What a reason means, as the end of a sentence; empty for one of a filter of the user's."""
+    from compass.curation.noise import FILTERS
+
+    if reason in FILTERS:
+        found = (FILTERS[reason].__doc__ or "").splitlines()[0]
+        return found[0].lower() + found[1:].rstrip(".").replace("`", "")
+    return MEANING.get(reason, "")
 
 
 def _facts_of(evidence: Mapping[str, Any]) -> Iterator[str]:

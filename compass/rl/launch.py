@@ -117,17 +117,20 @@ def train(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> lis
             raise GuardError(finding["message"])
     rows = read_metrics(paths.metrics)
     reached = min(last_step(paths.checkpoints), len(rows))
-    if reached != settings.steps and taken_away:
+    if reached == settings.steps:
+        return rows
+    if taken_away:
+        # The trainer wrote its last iteration's metrics just before it ended; the next start takes them over.
+        saved = _recorded(all_metrics(paths.saved_metrics, paths.live_metrics, paths.metrics))
         raise TakenAwayError(
-            f"{stage}: ended by SIGTERM; iteration {reached} of {settings.steps} is saved. Run the stage again: it goes on from there"
+            f"{stage}: ended by SIGTERM; iteration {min(last_step(paths.checkpoints), saved)} of {settings.steps} is saved. "
+            "Run the stage again: it goes on from there"
         )
-    if reached != settings.steps:
-        new = "" if reached > done else ", without a new one in this run"
-        raise TrainingError(
-            f"{stage}: stopped at iteration {reached} of {settings.steps}{new}{cause}; the log is {log}\n"
-            + reason(log_lines(log), earlier)
-        )
-    return rows
+    new = "" if reached > done else ", without a new one in this run"
+    raise TrainingError(
+        f"{stage}: stopped at iteration {reached} of {settings.steps}{new}{cause}; the log is {log}\n"
+        + reason(log_lines(log), earlier)
+    )
 
 
 def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: int, noticed: Callable[[], bool]) -> str:

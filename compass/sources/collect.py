@@ -39,6 +39,9 @@ PIECE = 2_000
 SMALL = 10_000
 """Fewer rows are read in this process alone: starting others takes longer."""
 
+NAMED = 5
+"""Unusable rows of benchmarks that a message names."""
+
 
 @dataclass(frozen=True)
 class Collected:
@@ -195,7 +198,7 @@ def collect_benchmarks(benchmarks: Iterable[Source], limits: Collect, **folders:
     A benchmark is whole or it is another benchmark: a row that would be dropped from a source is an error here.
 
     Raises:
-        SourceError: as `collect`, and for the first row that cannot be used.
+        SourceError: as `collect`, and for rows that cannot be used; it names the first of them.
     """
     # A benchmark's item is looked for in the sources by its text, whether or not it has a picture.
     collected = collect(
@@ -205,11 +208,16 @@ def collect_benchmarks(benchmarks: Iterable[Source], limits: Collect, **folders:
         ),
         **folders,
     )
-    if collected.dropped.num_rows:
-        row = collected.dropped.slice(0, 1).to_pylist()[0]
+    if count := collected.dropped.num_rows:
+        named = [
+            f"{row['source']}, row {row['source_id']} ({row['reason']}: {row['evidence']})"
+            for row in collected.dropped.slice(0, NAMED).to_pylist()
+        ]
+        more = f"; and {count - NAMED:,} more" if count > NAMED else ""
         raise SourceError(
-            f"benchmark {row['source']}: row {row['source_id']} is unusable ({row['reason']}: {row['evidence']})",
-            "a benchmark is never shortened: repair the row, or its fields in `collect.benchmarks`",
+            f"{count:,} benchmark row{'s are' if count > 1 else ' is'} unusable: {'; '.join(named)}{more}",
+            "a benchmark is never shortened: repair them, or its fields in `collect.benchmarks`. `compass curate` compares texts alone, "
+            "so that any number will do there as the gold of a row without one",
         )
     return collected
 

@@ -104,7 +104,7 @@ def file_rows(path: Path) -> Iterator[tuple[int, Row]]:
     except UnicodeDecodeError as error:
         raise SourceError(
             f"{path}: row {number + 1} is not UTF-8 (byte {error.object[error.start]:#04x}, {error.reason})",
-            "convert the file, for example with `iconv -t UTF-8`",
+            "convert the file; one that Excel wrote as CSV with `iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW`",
         ) from None
 
 

@@ -173,4 +173,4 @@ def test_a_wrong_parameter_file_is_refused(last, tmp_path, capsys, params, said)
 def test_a_benchmark_with_an_unusable_row_is_refused(last, tmp_path, capsys):
     path = write(tmp_path, "bench.jsonl", spoilt({"problem": "What is 1?", "answer": ""}))
     message = refused(last, capsys, "--benchmark", str(path))
-    assert "benchmark bench: row 20 is unusable" in message
+    assert "1 benchmark row is unusable: bench, row 20 (" in message

@@ -278,7 +278,8 @@ def test_golds_and_problems_of_a_file_of_their_own(tmp_path: Path, capsys: pytes
     assert [file["without_gold"] for file in found["files"]] == [1, 0]
     [pair] = found["comparisons"]
     assert (pair["problems"], pair["missing"]) == (2, 0)
-    assert set(pair["strict"]) == set(pair["lenient"]) == {"words", "p", "p_corrected"}
+    assert set(pair["strict"]) == set(pair["lenient"]) == {"difference", "ci95", "words", "p", "p_corrected"}
+    assert pair["strict"]["difference"] == -1.0
     verdicts = [json.loads(line) for line in out.read_text().splitlines()]
     assert [(v["file"], v["id"], v["correct"]) for v in verdicts] == [
         (str(one), "1", True), (str(one), "2", True), (str(two), "1", False), (str(two), "2", False),

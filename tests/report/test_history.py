@@ -80,7 +80,7 @@ def test_the_story_of_a_duplicate_goes_on_with_its_twin(pipeline: Pipeline) -> N
     lines = told(pipeline, 4)
     start = lines.index("Its twin:")
     assert lines[start - 8 : start] == [
-        "dedup       DROPPED: near_duplicate, its n-grams are nearly those of its twin, and its numbers are the same",
+        "dedup       DROPPED: near_duplicate, its words are nearly those of its twin, and its numbers are the same",
         "              similarity       0.9",
         f"              twin             {pipeline[1][3]}",
         "              this problem     ⟪Tom has⟫ 4 ⟪books and buys 3 more of them. How many books does Tom have now?⟫",

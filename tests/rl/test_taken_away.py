@@ -16,8 +16,9 @@ from pathlib import Path
 import pytest
 
 from compass.rl.checkpoint import whole_checkpoints
+from compass.rl.config import StagePaths
 from compass.rl.launch import TakenAwayError
-from compass.rl.metrics import read_metrics
+from compass.rl.metrics import all_metrics, read_metrics
 from compass.rl.progress import read_progress
 from stages.rl import run
 from tests.rl.debug_stage import iterations, settings
@@ -53,8 +54,9 @@ def test_a_stage_that_is_taken_away_goes_on_from_its_last_whole_iteration(
     step = json.loads(stopped.read_text())["step"]
     assert step in saved
     assert whole_checkpoints(stopped.parent / "checkpoints") == [step]
-    before = read_metrics(stopped.parent / "metrics.jsonl")
+    paths = StagePaths(model=work, train=work, work=stopped.parent)
+    before = all_metrics(paths.saved_metrics, paths.live_metrics, paths.metrics)
     run(ours, "rl-1", debug_root)
     assert [row["step"] for row in iterations(debug_root)] == [1, 2, 3, 4]
-    after = read_metrics(stopped.parent / "metrics.jsonl")
-    assert after[:step] == before[:step]  # they were not trained again
+    after = read_metrics(paths.metrics)
+    assert after[:step] == [before[number] for number in range(1, step + 1)]  # they were not trained again

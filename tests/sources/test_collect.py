@@ -164,9 +164,10 @@ def test_a_field_that_one_of_the_first_1000_rows_has_is_no_wrong_name(tmp_path):
 
 
 def test_a_benchmark_is_never_shortened(tmp_path):
-    path = write(tmp_path / "b.jsonl", [{"problem": "1+1?", "answer": "2"}, {"problem": "1+2?", "answer": ""}])
+    path = write(tmp_path / "b.jsonl", [{"problem": "1+1?", "answer": "2"}, *[{"problem": "1+2?", "answer": ""}] * 7])
     source = Source(name="bench", path=str(path))
-    with pytest.raises(SourceError, match=r"benchmark bench: row 1 is unusable \(missing_answer"):
+    said = r"7 benchmark rows are unusable: bench, row 1 \(missing_answer: [^;]*; bench, row 2 \(.*row 5 [^;]*; and 2 more; a benchmark"
+    with pytest.raises(SourceError, match=said):
         collect_benchmarks([source], Collect(sources=[], benchmarks=[source]))
 
 
