@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "benchmarks").glob("*.md"))]
 TEXT = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in PAGES}
 FILES = "compass|stages|flows|tests|benchmarks|docs|profiles|requirements"
-INVENTED = re.compile(r"NAME|mine\.yaml|program\.py")
+INVENTED = re.compile(r"NAME|mine\.yaml|opinion\.py")
 """Parts of paths that a page only invents."""
 
 
