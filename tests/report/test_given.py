@@ -44,7 +44,9 @@ def scored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict]:
     files = [str(write(folder, "small")), f"big={write(folder, 'large')}"]
     words = [sys.executable, "-m", "compass.cli", "score", *files, *FIELDS, "--out", str(folder / "page")]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
-    assert f"page: {folder / 'page' / 'index.html'}" in done.stderr
+    *_, headline, page = done.stderr.splitlines()
+    assert headline.startswith("big has an accuracy of 80.0%")
+    assert page == f"page: {folder / 'page' / 'index.html'}"
     return folder / "page", json.loads(done.stdout)
 
 
