@@ -108,7 +108,7 @@ def _read(asked: Asked) -> tuple[Any, dict[str, dict[str, Any]]]:
     for name in ("samples.parquet", "problems.parquet"):
         if not (folder / name).exists():
             raise UserError(
-                f"{folder / name}: no such file; run the evaluate stage, or give the folder of `compass evaluate` with --data"
+                f"{folder / name}: no such file; run the evaluate stage, or give with --data the folder that `compass evaluate` or `compass score --out` wrote"
             )
     samples = pq.read_table(folder / "samples.parquet")
     if "response" not in samples.column_names:

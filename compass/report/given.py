@@ -53,14 +53,18 @@ def given_section(run: Run) -> Section:
 
 def explain_lenient(run: Run) -> str:
     """The accuracies in the lenient reading, which is the one to quote for responses that were not told a form, and how far the others are from the best."""
-    best, said = best_model(run), []
-    for model, score in run.results.averages.items():
-        said.append(f"{model} {percent(score['lenient'])}% (95% interval {format_interval(score['lenient_ci95'])})")
-        found = find_comparison(run, best, model) if model != best else None
-        if found and "lenient" in found:
-            said[-1] += f", {best} less {model} {format_gap(found['lenient'])}"
+    best = best_model(run)
+    scores = [
+        f"{model} {percent(score['lenient'])}% (95% interval {format_interval(score['lenient_ci95'])})"
+        for model, score in run.results.averages.items()
+    ]
+    gaps = [
+        f"{best} less {model} {format_gap(found['lenient'])}"
+        for model in run.models
+        if model != best and (found := find_comparison(run, best, model)) and "lenient" in found
+    ]
     return (
-        f"Read leniently, with an answer in any usual form counted: {'; '.join(said)}. Quote the lenient figures unless the models were told to "
+        f"Read leniently, with an answer in any usual form counted: {'; '.join(scores + gaps)}. Quote the lenient figures unless the models were told to "
         "give their answer in a box or after “the answer is”: then the strict ones."
     )
 

@@ -37,9 +37,10 @@ class Results:
 
     @property
     def benchmarks(self) -> list[str]:
-        """Every benchmark on which a model was scored, the average first."""
+        """Every benchmark on which a model was scored, the average first where there are several."""
         names = dict.fromkeys(name for scored in self.scores.values() for name in scored)
-        return sorted(names, key=lambda name: name != "average")
+        average = ["average"] if "average" in names and len(names) != 2 else []
+        return average + [name for name in names if name != "average"]
 
     @property
     def averages(self) -> dict[str, Mapping[str, Any]]:

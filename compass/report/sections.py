@@ -17,7 +17,6 @@ from compass.report.cost import tokens_section
 from compass.report.figures import draw_chart, heat_figure, scores_figure
 from compass.report.given import explain_lenient, given_section
 from compass.report.headline import (
-    AVERAGE,
     best_model,
     conclude,
     find_comparison,
@@ -102,7 +101,6 @@ def scores_section(run: Run) -> Section:
     )
     counts = "/".join(map(str, samples))
     names = run.results.benchmarks
-    names = names[1:] if len(names) == 2 and names[0] == AVERAGE else names  # of one benchmark
     rows = [[name, *(format_score(scored.get(name)) for scored in scores.values())] for name in names]
     parts: list[Part] = [
         Note(

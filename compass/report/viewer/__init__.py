@@ -22,7 +22,7 @@ SCRIPT = Path(__file__).parent / "viewer.js"
 SHARE_OF_ROLLOUTS = 0.3
 """Of the viewer's megabytes, what training rollouts may take; responses to benchmarks may take the rest."""
 
-NOTE = "Every problem with each model's responses, and the rollouts that training learned from. The answer that the verifier read is marked."
+NOTE = "Every problem with each model's responses{rollouts}. The answer that the verifier read is marked."
 
 
 def viewer(run: Run, *, megabytes: float = 20.0) -> str:
@@ -46,5 +46,6 @@ def viewer(run: Run, *, megabytes: float = 20.0) -> str:
     }
     frame = "<div id='viewer' class='screen'><noscript><p>The viewer needs JavaScript.</p></noscript></div>"
     data = [element(f"viewer-{n}", chunk) for n, chunk in enumerate([*chunks, *embedded.chunks])]
-    note = block_html(Note(NOTE))
+    learned_from = ", and the rollouts that training learned from" if rollouts["steps"] else ""
+    note = block_html(Note(NOTE.format(rollouts=learned_from)))
     return section_html("Read responses", note, frame, element("viewer-index", pack(index)), *data, anchor="responses")
