@@ -49,6 +49,7 @@ class Started:
     way: str
     stage: str
     root: Path
+    environment: dict[str, str]
     log: Path
     process: subprocess.Popen | None = None
     flow_run: str = ""
@@ -84,14 +85,15 @@ class Started:
     def _is_in_status(self) -> bool:
         """Whether `compass status` names the stage as one that the next run takes: a terminal that was closed shows nothing."""
         command = [sys.executable, "-m", "compass.cli", "status"]
-        shown = subprocess.run(command, cwd=self.root, check=True, capture_output=True, text=True).stdout
-        return any(line.startswith("next run") and self.stage in line for line in shown.splitlines())
+        shown = subprocess.run(command, cwd=self.root, env=self.environment, capture_output=True, text=True).stdout
+        listed = (line.removeprefix("next run") for line in shown.splitlines() if line.startswith("next run"))
+        return any(self.stage in line.replace(",", " ").split() for line in listed)
 
 
 def start(way: str, stage: str, root: Path, environment: Mapping[str, str], log: Path) -> Started:
     """Start the stage alone, as this way is cancelled."""
     log.unlink(missing_ok=True)
-    started = Started(way, stage, root, log)
+    started = Started(way, stage, root, dict(environment), log)
     if way in PREFECT:
         deployment = _call("GET", f"/deployments/name/{stage}/{stage}")
         made = _call(

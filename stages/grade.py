@@ -71,8 +71,8 @@ def _describe_rates(measured: Mapping[str, Any]) -> list[str]:
     if not (graded := measured["graded"]):
         return []
     return [
-        f"{measured['solve_rate']:.1%} of samples are right; of {graded:,} problems {measured['never_solved']:,} were never solved "
-        f"and {measured['always_solved']:,} always"
+        f"mean solve rate {measured['solve_rate']:.1%}; of {graded:,} problem{'s' * (graded != 1)} {measured['never_solved']:,} never "
+        f"solved, {measured['always_solved']:,} always"
     ]
 
 

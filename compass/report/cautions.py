@@ -205,7 +205,7 @@ def _few(run: Run) -> Iterator[str]:
     for other in run.models:
         weak = {
             name: found
-            for name in (run.results.scores[best] if other != best else ())
+            for name in (run.results.benchmarks if other != best else ())
             if (found := find_comparison(run, best, other, name))
             and found["verdict"] == "cannot tell"
             and found["detectable"] > FEW

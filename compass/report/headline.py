@@ -241,13 +241,11 @@ def explain_measures(measures: Mapping[str, Any], said: str, *, given: bool = Fa
         if "sharper" in said
         else ""
     )
-    verdicts = (
-        f" “Tied” means that the 90% interval of the difference lies within {100 * TIE:g} points of 0; “cannot be told apart”, that there are "
-        "too few problems or samples to say."
-    )
+    tied = f" “Tied” means that the 90% interval of the difference lies within {100 * TIE:g} points of 0."
+    unclear = " “Cannot be told apart” means that there are too few problems or samples to say."
     return (
         f"The measures: {'; '.join(parts)}. All are in percent of problems; intervals in brackets are of 95%.{sharper}"
-        f"{verdicts if 'told apart' in said else ''}"
+        f"{tied if 'tied' in said else ''}{unclear if 'told apart' in said else ''}"
     )
 
 

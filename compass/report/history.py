@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -32,7 +33,7 @@ MEANING = {
     "unstable_gold": "the gold does not equal itself rewritten, or equals a perturbed copy",
     "suspicious_gold": "the graded rollouts agree with each other and contradict the gold",
 }
-"""What a reason means; those of noise filters are said by the filters (`_explain`)."""
+"""What a reason means, where its name does not say it; of a noise filter's the filter does (`explain_reason`)."""
 
 
 SHOWN = 1_500
@@ -109,7 +110,7 @@ def _stage(outputs: Outputs, stage: str, fate: str, row: dict[str, Any], id_: st
             yield from _rollouts(outputs.folder, id_)
         return
     reason = row["reason"]
-    meaning = _explain(reason)
+    meaning = explain_reason(reason)
     yield f"{stage:11} DROPPED: {reason}" + (f", {meaning}" if meaning else "")
     evidence = read_evidence(row["evidence"])
     yield from _facts_of(evidence)
@@ -122,14 +123,14 @@ def _stage(outputs: Outputs, stage: str, fate: str, row: dict[str, Any], id_: st
         yield from (f"  {line}" for line in history(outputs, evidence["twin"], with_twin=False))
 
 
-def _explain(reason: str) -> str:
-    """What a reason means, as the end of a sentence; empty for one of a filter of the user's."""
+def explain_reason(reason: str) -> str:
+    """What a reason means, as the end of a sentence; empty where its name says it, and for a filter of the user's."""
     from compass.curation.noise import FILTERS
 
-    if reason in FILTERS:
-        found = (FILTERS[reason].__doc__ or "").splitlines()[0]
-        return found[0].lower() + found[1:].rstrip(".").replace("`", "")
-    return MEANING.get(reason, "")
+    if reason not in FILTERS:
+        return MEANING.get(reason, "")
+    begin, _, _ = (inspect.getdoc(FILTERS[reason]) or reason).partition("\n")
+    return begin[0].lower() + begin[1:].rstrip(".").replace("`", "")
 
 
 def _facts_of(evidence: Mapping[str, Any]) -> Iterator[str]:

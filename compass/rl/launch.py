@@ -121,9 +121,14 @@ def train(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> lis
         return rows
     if taken_away:
         # The trainer wrote its last iteration's metrics just before it ended; the next start takes them over.
-        saved = _recorded(all_metrics(paths.saved_metrics, paths.live_metrics, paths.metrics))
+        found = all_metrics(paths.saved_metrics, paths.live_metrics, paths.metrics)
+        saved = min(last_step(paths.checkpoints), _recorded(found))
+        if settings.checkpoint.validation_problems and (
+            step := find_unvalidated(found, paths.checkpoints, read_stopped(paths.stopped))
+        ):
+            saved = min(saved, step - 1)
         raise TakenAwayError(
-            f"{stage}: ended by SIGTERM; iteration {min(last_step(paths.checkpoints), saved)} of {settings.steps} is saved. "
+            f"{stage}: ended by SIGTERM; iteration {saved} of {settings.steps} is saved. "
             "Run the stage again: it goes on from there"
         )
     new = "" if reached > done else ", without a new one in this run"

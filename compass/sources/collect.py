@@ -198,7 +198,7 @@ def collect_benchmarks(benchmarks: Iterable[Source], limits: Collect, **folders:
     A benchmark is whole or it is another benchmark: a row that would be dropped from a source is an error here.
 
     Raises:
-        SourceError: as `collect`, and for rows that cannot be used; it names the first of them.
+        SourceError: as `collect`, and for rows that cannot be used; it names the first few.
     """
     # A benchmark's item is looked for in the sources by its text, whether or not it has a picture.
     collected = collect(
@@ -216,8 +216,7 @@ def collect_benchmarks(benchmarks: Iterable[Source], limits: Collect, **folders:
         more = f"; and {count - NAMED:,} more" if count > NAMED else ""
         raise SourceError(
             f"{count:,} benchmark row{'s are' if count > 1 else ' is'} unusable: {'; '.join(named)}{more}",
-            "a benchmark is never shortened: repair them, or its fields in `collect.benchmarks`. `compass curate` compares texts alone, "
-            "so that any number will do there as the gold of a row without one",
+            "a benchmark is never shortened: repair the rows, or name the right fields in `collect.benchmarks`",
         )
     return collected
 

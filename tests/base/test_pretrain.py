@@ -82,14 +82,16 @@ class Rates(_Training):
 
 
 def test_the_rate_falls_with_the_best_skill_and_training_stops_at_the_skill_asked_for(monkeypatch):
-    skills = iter([0.0, 0.05, 0.01, 0.2, 0.4])
+    skills = iter([0.0, 0.05, 0.2, 0.01, 0.4])
     monkeypatch.setattr("compass.base.pretrain.measure_skill", lambda *_: next(skills))
     training = Rates(QUICK.model_copy(update={"skill": 0.4, "steps": 100}))
     assert training.learn_skill(iter(()), []) == 0.4
-    expected = [1.0] * 10 + [1.0] * 10 + [0.65] * 10 + [0.65] * 10 + [0.3] * 10
+    expected = [1.0] * 10 + [1.0] * 10 + [0.65] * 10 + [0.3] * 10 + [0.3] * 10
     assert training.shares == pytest.approx(expected)
     assert training.done[9] == pytest.approx(0.09)
-    assert training.done[39] == pytest.approx(0.9 * 0.5)  # half of the skill is further than 40 of 100 steps
+    assert training.done[39] == pytest.approx(
+        0.9 * 0.5
+    )  # half of the skill, once reached, is further than 40 of 100 steps
     assert training.done[-1] == 0.9
 
 

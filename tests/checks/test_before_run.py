@@ -52,7 +52,7 @@ FAULTY = [
     ({}, "dvc.yaml", None, "there is none in", "run this in the repository's root"),
     ({}, "problems.csv", "How many, if any, are there?,1\n", "row 50 (line 52) has 4 values for 2 columns", ""),
     ({}, "benchmark.jsonl", '{"id": "own-99", "problem": "What is 1 + 1?", "answer": ""}\n',
-     "row own-99 (missing_answer", "a benchmark is never shortened: repair them"),
+     "row own-99 (missing_answer", "a benchmark is never shortened: repair the rows"),
     ({"base": {"model": "policy.gguf"}}, "policy.gguf", "<!DOCTYPE html>", "begins with b'<!DO'", "download it again"),
     ({}, "metrics", "", "is a file, and a folder is written here", "move it away: `mv metrics metrics.old`"),
 ]  # fmt: skip

@@ -14,7 +14,7 @@ from compass.evaluation.comparisons import compare_models
 from compass.evaluation.evaluate import summarise
 from compass.evaluation.results import PROBLEMS
 from compass.report.cautions import warnings
-from compass.report.headline import conclude, find_comparison, reverse_comparison
+from compass.report.headline import conclude, find_comparison, format_gap, reverse_comparison
 from compass.report.results import Results
 from compass.report.run import Run
 from tests.report.conftest import sample_rows
@@ -179,6 +179,17 @@ def test_the_conclusion_names_the_better_model_whatever_its_place() -> None:
     assert "The verifier is wrong on 1% of these responses (0% to 2%), by 40 judged by people" in " ".join(
         conclude(run).more
     )
+
+
+def test_a_headline_without_a_winner_has_the_difference_and_leaves_measures_to_the_next_line() -> None:
+    run = evaluated(every_second, problems=3)
+    found = find_comparison(run, "base", "rl-1")
+    assert found
+    assert found["verdict"] == "cannot tell"
+    conclusion = conclude(run)
+    assert f"base against rl-1: {format_gap(found)}, cannot tell: 6 problems " in conclusion.headline
+    assert "greedy" not in conclusion.headline
+    assert conclusion.more[0].startswith("base against rl-1 by other measures: greedy 100.0 against 100.0, ")
 
 
 def test_the_conclusion_counts_the_best_models_own_benchmarks_and_calls_no_stranger_trained() -> None:

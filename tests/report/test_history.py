@@ -10,8 +10,9 @@ import pytest
 
 from compass.ledger import Drop, Reason, split
 from compass.records import RecordError, with_column, write_records
-from compass.report.history import history
+from compass.report.history import explain_reason, history
 from compass.report.outputs import open_outputs
+from compass.settings.denoise import NoiseReason
 
 Pipeline = tuple[Path, list[str]]
 
@@ -137,3 +138,12 @@ def test_a_row_is_named_as_its_file_counts_it(pipeline: Pipeline, facts: dict[st
 def test_an_unknown_id_is_an_error(pipeline: Pipeline) -> None:
     with pytest.raises(RecordError, match=r"no row has the id '0000' in .*data; give the problem's text to search"):
         list(history(open_outputs(pipeline[0]), "0000"))
+
+
+@pytest.mark.parametrize("reason", NoiseReason)
+def test_a_noise_filter_says_what_its_reason_means_within_a_sentence(reason: NoiseReason) -> None:
+    said = explain_reason(reason)
+    assert len(said.split()) > 2
+    assert said[0].islower()
+    assert not {"\n", "`"} & set(said)
+    assert not said.endswith(".")

@@ -96,3 +96,14 @@ def test_broken_files_are_named(tmp_path: Path) -> None:
     (tmp_path / "metrics" / "dedup.json").write_text("{")
     with pytest.raises(RecordError, match=r"dedup\.json: not JSON .*; delete it and run its stage again"):
         read_results(tmp_path)
+
+
+def test_an_average_over_one_benchmark_is_none() -> None:
+    score = {"accuracy": 0.5}
+    assert Results(scores={"base": {"amc": score, "average": score}}).benchmarks == ["amc"]
+    assert Results(scores={"base": {"amc": score, "aime": score, "average": score}}).benchmarks == [
+        "average",
+        "amc",
+        "aime",
+    ]
+    assert Results(scores={"base": {"amc": score, "aime": score}}).benchmarks == ["amc", "aime"]

@@ -70,7 +70,7 @@ def test_grade_samples_a_draw_and_levels_it(tiny: Settings, asked: list[dict], t
     assert kept == {f"p{n}": n / 4 if f"p{n}" in drawn else None for n in range(5)}
     rates = [rate for rate in kept.values() if rate is not None]
     assert summary.note == (
-        f"{sum(rates) / 4:.1%} of samples are right; of 4 problems {rates.count(0)} were never solved and {rates.count(1)} always"
+        f"mean solve rate {sum(rates) / 4:.1%}; of 4 problems {rates.count(0)} never solved, {rates.count(1)} always"
     )
     rollouts = pq.read_table(tmp_path / "out/rollouts.parquet")
     columns = "id sample answer correct boxed leniencies tokens finish_reason response"

@@ -67,7 +67,7 @@ _PLAINLY_ENGLISH = (" the ", " of ", " is ", " and ", " what ", " how many ", " 
 
 
 def language(record: dict, settings: Denoise) -> Finding | None:
-    """Problems in a language that `denoise.languages` does not name."""
+    """A language that `denoise.languages` does not name."""
     text = record["problem"]
     foreign = not text.isascii() and _BEYOND_LATIN.search(text)
     lowered = text.lower()

@@ -20,7 +20,7 @@ from compass.page.blocks import Link, Note, Section, Table
 from compass.page.html import block_html, document, section_html, sections_html
 from compass.page.packed import element, pack
 from compass.report.evidence import Span, find_pieces, find_quotes, find_related, named_texts, parts, read_evidence
-from compass.report.history import MEANING
+from compass.report.history import explain_reason
 from compass.report.outputs import DECIDES, Outputs, count_values, find_doubtful, read_table
 from compass.report.printable import as_text
 from compass.seeded_draw import draw_key
@@ -94,7 +94,7 @@ def _tables(stages: list[str], sources: dict[str, list[tuple[int, int]]], counts
         by_reason[stage, reason] += count
     order = list(dict.fromkeys(stage for stage, _ in by_reason))
     reasons = [
-        [stage, _link(reason, stage=stage, reason=reason), count, MEANING.get(reason, "")]
+        [stage, _link(reason, stage=stage, reason=reason), count, explain_reason(reason)]
         for (stage, reason), count in sorted(by_reason.items(), key=lambda one: (order.index(one[0][0]), -one[1]))
     ]
     read, kept = sum(sum(row[0]) for row in sources.values()), sum(row[-1][0] for row in sources.values())
