@@ -102,11 +102,8 @@ def score(
     for line in next(iter(found.values())).left_out:
         print(f"left out: {line}", file=sys.stderr)
     if out is not None:
-        from compass.report.headline import conclude
-        from compass.report.run import read_run
-
-        page = write_scored(dict(zip(names, found.values(), strict=True)), out)
-        print(f"{conclude(read_run(out)).headline}\npage: {page}", file=sys.stderr)
+        page, headline = write_scored(dict(zip(names, found.values(), strict=True)), out)
+        print(f"{headline}\npage: {page}", file=sys.stderr)
     return 0
 
 

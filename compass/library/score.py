@@ -186,17 +186,21 @@ def check_page(out: Path, read: Sequence[str | Path]) -> None:
         raise UserError(f"--out {out}: no folder can be made or written in {above}; name another")
 
 
-def write_scored(found: Mapping[str, Scored], out: Path, *, megabytes: float = 20.0) -> Path:
-    """Write scored responses as `compass evaluate` writes its own, and the page that `compass report` makes of them; returns the page.
+def write_scored(found: Mapping[str, Scored], out: Path, *, megabytes: float = 20.0) -> tuple[Path, str]:
+    """Write scored responses as `compass evaluate` writes its own, and the page that `compass report` makes of them.
 
     Args:
         found: each model's name to what `score` returned with `keep`; problems of one id are the same problem.
         out: the folder, checked with `check_page`.
         megabytes: most that responses may add to the page.
+
+    Returns:
+        The page, and its headline.
     """
     from compass.evaluation.given_results import count_other_golds, given_tables
     from compass.evaluation.results import GIVEN, write_results
     from compass.files import write_json
+    from compass.report.headline import conclude
     from compass.report.page import write_report
     from compass.report.run import read_run
 
@@ -207,12 +211,8 @@ def write_scored(found: Mapping[str, Scored], out: Path, *, megabytes: float = 2
     scores = write_results(out, *given_tables(kept), {}, seed=0, primary=_decides(list(kept)))
     write_json(out / "scores.json", {"models": scores})
     run = read_run(out)
-    return write_report(
-        run,
-        out,
-        title=f"Responses of {' and '.join(kept) if len(kept) < 3 else f'{len(kept)} models'}",
-        megabytes=megabytes,
-    )
+    title = f"Responses of {' and '.join(kept) if len(kept) < 3 else f'{len(kept)} models'}"
+    return write_report(run, out, title=title, megabytes=megabytes), conclude(run).headline
 
 
 def name_files(paths: Sequence[Path]) -> list[str]:

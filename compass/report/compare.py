@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from compass.errors import UserError
-from compass.evaluation.comparisons import compare_models, list_measures
+from compass.evaluation.comparisons import compare_models
 from compass.evaluation.results import read_clusters
 from compass.page.blocks import Section, Table
 from compass.report.cautions import limits, older_scores, warnings
@@ -22,6 +22,7 @@ from compass.report.headline import (
     format_accuracy,
     format_benchmarks,
     format_interval,
+    format_measures,
     format_verdict,
     percent,
 )
@@ -106,9 +107,8 @@ def _conclusion(a: Run, b: Run, joined: Run) -> Section:
         f"{verdict}. {second} has an accuracy of {format_accuracy(joined, second)} on {format_benchmarks(joined, second)}, {first} {format_accuracy(joined, first)}. "
         f"On the {found['problems']:,} problems that both answered, {second} against {first}{format_verdict(joined, found)}."
     )
-    measures = list_measures(found)
     more = [
-        *([f"By other measures: {measures}."] if measures else []),
+        *filter(None, [format_measures(found)]),
         *explain_certainty(joined, second, first),
         _cause(a, b, changed_rows(a.parameters, b.parameters)),
     ]

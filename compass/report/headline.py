@@ -57,9 +57,8 @@ def conclude(run: Run) -> Conclusion:
     more = []
     decides = run.comparisons.get("primary")
     if decides and {best, rival} != set(decides) and (declared := find_comparison(run, *decides)):
-        more.append(
-            f"The comparison that decides, {decides[0]} against {decides[1]}{format_verdict(run, declared)}.{format_measures(declared)}"
-        )
+        decided = f"The comparison that decides, {decides[0]} against {decides[1]}{format_verdict(run, declared)}."
+        more.append(f"{decided} {format_measures(declared)}".rstrip())
     others = [model for model in models if model not in (best, rival)]
     if others:
         second = max(others, key=lambda model: accuracy(run, model))
@@ -69,16 +68,15 @@ def conclude(run: Run) -> Conclusion:
             else ""
         )
         if against := find_comparison(run, best, second):
-            more.append(
-                f"{second} has {format_accuracy(run, second)}. {explored}{best} against {second}{format_verdict(run, against)}.{format_measures(against)}"
-            )
+            pair = f"{second} has {format_accuracy(run, second)}. {explored}{best} against {second}{format_verdict(run, against)}."
+            more.append(f"{pair} {format_measures(against)}".rstrip())
     if looks := run.comparisons.get("looks"):
         more.append(
             f"{describe_looks(looks)} Every test and interval of a difference here is at that limit's level, so that looking more than once finds no more "
             "differences that are not there."
         )
     if verdict and verdict.get("measures"):
-        more.insert(0, f"{best} against {rival} by other measures: {list_measures(verdict)}.")
+        more.insert(0, format_measures(verdict))
         more.insert(1, explain_measures(verdict["measures"], headline + " ".join(more), given=bool(run.given)))
     more += explain_certainty(run, best, rival)
     return Conclusion(headline, more)
@@ -113,8 +111,8 @@ def format_verdict(run: Run, found: Mapping[str, Any]) -> str:
 
 
 def format_measures(found: Mapping[str, Any]) -> str:
-    """The other measures as a sentence, a space before it: ` By other measures: greedy 90.0 against 92.3, tied.`; empty where there are none."""
-    return f" By other measures: {measures}." if (measures := list_measures(found)) else ""
+    """The other measures as a sentence: `By other measures: greedy 90.0 against 92.3, tied.`; empty where there are none."""
+    return f"By other measures: {measures}." if (measures := list_measures(found)) else ""
 
 
 def best_model(run: Run) -> str:

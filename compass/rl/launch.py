@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -73,14 +73,12 @@ def train(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> lis
 
     paths.work.mkdir(parents=True, exist_ok=True)
     rows = all_metrics(paths.saved_metrics, paths.live_metrics, paths.metrics)
-    recorded = min(_recorded(rows), settings.steps)
-    stopped = read_stopped(paths.stopped)
-    if settings.checkpoint.validation_problems and (step := find_unvalidated(rows, paths.checkpoints, stopped)):
-        # verl validates after the checkpoint: without its accuracy this one could not be chosen
+    recorded, unvalidated = _count_recorded(rows, settings, paths)
+    if unvalidated:
         print(
-            f"{stage}: iteration {step} was not validated before an earlier run ended: it is trained again", flush=True
+            f"{stage}: iteration {unvalidated} was not validated before an earlier run ended: it is trained again",
+            flush=True,
         )
-        recorded = min(recorded, step - 1)
     best = best_step(row for step, row in rows.items() if step <= recorded)
     done = resume_from(paths.checkpoints, recorded=recorded, keep=best)
     recover_metrics(paths.saved_metrics, paths.live_metrics, paths.metrics, done)
@@ -122,13 +120,9 @@ def train(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> lis
     if taken_away:
         # The trainer wrote its last iteration's metrics just before it ended; the next start takes them over.
         found = all_metrics(paths.saved_metrics, paths.live_metrics, paths.metrics)
-        saved = min(last_step(paths.checkpoints), _recorded(found))
-        if settings.checkpoint.validation_problems and (
-            step := find_unvalidated(found, paths.checkpoints, read_stopped(paths.stopped))
-        ):
-            saved = min(saved, step - 1)
+        recorded, _ = _count_recorded(found, settings, paths)
         raise TakenAwayError(
-            f"{stage}: ended by SIGTERM; iteration {saved} of {settings.steps} is saved. "
+            f"{stage}: ended by SIGTERM; iteration {min(last_step(paths.checkpoints), recorded)} of {settings.steps} is saved. "
             "Run the stage again: it goes on from there"
         )
     new = "" if reached > done else ", without a new one in this run"
@@ -224,12 +218,20 @@ def _killed(status: int) -> str:
     return f": {signal.Signals(-status).name} ended the trainer{memory}"
 
 
-def _recorded(rows: Collection[int]) -> int:
-    """The last iteration up to which every one is recorded."""
+def _count_recorded(
+    rows: Mapping[int, Mapping[str, Any]], settings: RlStage, paths: StagePaths
+) -> tuple[int, int | None]:
+    """The last iteration up to which every one is recorded and can be gone on from, and the one that was not validated, if any.
+
+    verl validates after the checkpoint: without its accuracy an iteration could not be chosen.
+    """
     step = 0
-    while step + 1 in rows:
+    while step < settings.steps and step + 1 in rows:
         step += 1
-    return step
+    unvalidated = None
+    if settings.checkpoint.validation_problems:
+        unvalidated = find_unvalidated(rows, paths.checkpoints, read_stopped(paths.stopped))
+    return min(step, unvalidated - 1) if unvalidated else step, unvalidated
 
 
 def trainer_environment(given: Mapping[str, str], resources: Resources, *, live_metrics: Path) -> dict[str, str]:

@@ -89,9 +89,7 @@ def test_the_rate_falls_with_the_best_skill_and_training_stops_at_the_skill_aske
     expected = [1.0] * 10 + [1.0] * 10 + [0.65] * 10 + [0.3] * 10 + [0.3] * 10
     assert training.shares == pytest.approx(expected)
     assert training.done[9] == pytest.approx(0.09)
-    assert training.done[39] == pytest.approx(
-        0.9 * 0.5
-    )  # half of the skill, once reached, is further than 40 of 100 steps
+    assert training.done[39] == pytest.approx(0.9 * 0.5)  # half of the skill was reached, in 40 of 100 steps
     assert training.done[-1] == 0.9
 
 

@@ -189,7 +189,7 @@ def test_a_headline_without_a_winner_has_the_difference_and_leaves_measures_to_t
     conclusion = conclude(run)
     assert f"base against rl-1: {format_gap(found)}, cannot tell: 6 problems " in conclusion.headline
     assert "greedy" not in conclusion.headline
-    assert conclusion.more[0].startswith("base against rl-1 by other measures: greedy 100.0 against 100.0, ")
+    assert conclusion.more[0].startswith("By other measures: greedy 100.0 against 100.0, ")
 
 
 def test_the_conclusion_counts_the_best_models_own_benchmarks_and_calls_no_stranger_trained() -> None:
