@@ -41,7 +41,7 @@ class Asked:
     json: bool = False
     """print counts or rows as JSON lines."""
     out: Path | None = None
-    """write the rows as JSON lines into this file."""
+    """write the rows into this file: as CSV where its name ends in .csv, else as JSON lines."""
     html: Path | None = None
     """write a page with every stage, and a sample of each source and reason, into this file."""
 
@@ -56,14 +56,16 @@ def ledger(*, asked: Asked = Asked()) -> int:
         compass ledger                                   rows by stage, reason and source
         compass ledger --reason figure --sample 5        five of them, with their evidence, the same five every time
         compass ledger --stage denoise --out rows.jsonl  all of a stage, as JSON lines; with --sample N, N of them
+        compass ledger --out dropped.csv                 all dropped rows as a table
         compass ledger --json                            the counts, or with --sample the rows, as JSON lines
         compass ledger --doubtful                        rows that were kept although a noise filter doubts them
         compass ledger --html ledger.html                a page to browse: every stage, reason and source
     """
     from compass.evaluation.label_files import row_key
+    from compass.library.export_rows import write_rows
     from compass.library.output_folder import check_file
     from compass.records import RecordError
-    from compass.report.outputs import choose, count_by_reason, count_doubts, find_doubtful, open_outputs
+    from compass.report.outputs import DOUBTFUL, choose, count_by_reason, count_doubts, find_doubtful, open_outputs
 
     if asked.sample < 0:
         raise RecordError(f"--sample {asked.sample}: give how many rows to show, 1 or more")
@@ -79,22 +81,25 @@ def ledger(*, asked: Asked = Asked()) -> int:
         doubtful = find_doubtful(outputs, **chosen)
         if asked.sample:
             doubtful = sorted(doubtful, key=lambda row: draw_key(row["id"], asked.seed))[: asked.sample]
-        rows, count = iter(doubtful), len(doubtful)
+        rows, names, count = iter(doubtful), DOUBTFUL, len(doubtful)
     else:
         dropped = choose(outputs.ledger(), **chosen)
         if asked.sample:
             dropped = sample(dropped, asked.sample, asked.seed)
-        rows, count = _dropped_rows(dropped), dropped.num_rows
+        rows, names, count = _dropped_rows(dropped), dropped.column_names, dropped.num_rows
     rows = ({**row, "digest": row_key(row)[1]} for row in rows)
-    if asked.out or (asked.json and asked.sample):
-        _write_lines(rows, asked.out, count)
+    if asked.out:
+        write_rows(rows, asked.out, [*names, "digest"])
+        print(f"{count:,} row{'s' * (count != 1)}: {asked.out}")
+    elif asked.json and asked.sample:
+        _print_lines(rows)
     elif asked.sample:
         for row in rows:
             _show(row)
     else:
         counted = count_doubts(doubtful) if asked.doubtful else count_by_reason(dropped)
         if asked.json:
-            _write_lines(counted, None, count)
+            _print_lines(counted)
         elif asked.doubtful:
             _print_counts(counted, {"reason": "doubt", "strength": "strength"}, ["", "", count, "doubtful"])
         else:
@@ -143,17 +148,10 @@ def _dropped_rows(ledger: pa.Table) -> Iterator[dict[str, Any]]:
             yield {**row, "evidence": json.loads(row["evidence"])}
 
 
-def _write_lines(rows: Iterable[dict[str, Any]], path: Path | None, count: int) -> None:
-    """Rows as JSON lines, in a file or printed."""
-    from compass.files import atomic_path
-
-    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    if path is None:
-        print("".join(lines), end="")
-        return
-    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8") as file:
-        file.writelines(lines)
-    print(f"{count:,} row{'s' * (count != 1)}: {path}")
+def _print_lines(rows: Iterable[dict[str, Any]]) -> None:
+    """Rows as JSON lines."""
+    for row in rows:
+        print(json.dumps(row, ensure_ascii=False))
 
 
 def _show(row: dict[str, Any]) -> None:

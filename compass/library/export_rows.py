@@ -1,9 +1,10 @@
-"""Kept rows of a curation as a file that other programs open: CSV or JSON lines."""
+"""Rows of a curation, kept or dropped, as a file that other programs open: CSV or JSON lines."""
 
 from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,28 +36,32 @@ def check_export(path: Path, out: Path) -> None:
 
 
 def export_rows(kept: Path, path: Path) -> None:
-    """Write the rows of a parquet file as CSV (lists as JSON) or as JSON lines (without what is null)."""
+    """Write the rows of a parquet file as CSV or as JSON lines without what is null."""
     import pyarrow.parquet as pq
 
-    with (
-        pq.ParquetFile(kept) as read,
-        atomic_path(path) as temporary,
-        open(temporary, "w", encoding="utf-8", newline="") as file,
-    ):
+    with pq.ParquetFile(kept) as read:
         names = [name for name in COLUMNS if name in read.schema_arrow.names]
-        table = csv.writer(file, lineterminator="\n")
+        batches = (batch.to_pylist() for batch in read.iter_batches(columns=names))
+        known = ({name: value for name, value in row.items() if value is not None} for rows in batches for row in rows)
+        write_rows(known, path, names)
+
+
+def write_rows(rows: Iterable[Mapping[str, Any]], path: Path, names: Sequence[str]) -> None:
+    """Write rows as CSV where the file's name ends in `.csv`, with lists and mappings as JSON; else as JSON lines.
+
+    Args:
+        rows: each with some of `names`.
+        path: the file; it appears whole or not at all.
+        names: the columns of a CSV file, in order.
+    """
+    with atomic_path(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
         if path.suffix == ".csv":
+            table = csv.writer(file, lineterminator="\n")
             table.writerow(names)
-        for batch in read.iter_batches(columns=names):
-            for row in batch.to_pylist():
-                if path.suffix == ".csv":
-                    table.writerow([_cell(row[name]) for name in names])
-                else:
-                    file.write(
-                        json.dumps({name: row[name] for name in names if row[name] is not None}, ensure_ascii=False)
-                        + "\n"
-                    )
+            table.writerows([_cell(row.get(name)) for name in names] for row in rows)
+        else:
+            file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
 def _cell(value: Any) -> Any:
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, list) else value
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value

@@ -27,6 +27,9 @@ STAGES = ("collect", "dedup", "denoise", "grade", "verify", "curriculum", "selec
 DECIDES = "denoise"
 """The stage that fills the column `findings`."""
 
+DOUBTFUL = ["id", "source", "source_id", "problem", "answer", "findings"]
+"""What is shown of a row that was kept with doubts."""
+
 SETTINGS = "curate.json"
 """Written first by `compass curate`: its settings."""
 
@@ -167,7 +170,7 @@ def find_rows(path: Path, id_: str) -> list[dict[str, Any]]:
 def find_doubtful(
     outputs: Outputs, *, stage: str | None = None, reason: str | None = None, source: str | None = None
 ) -> list[dict[str, Any]]:
-    """Rows with doubts that a stage kept: id, source, source_id, problem, answer, and `findings` as a list.
+    """Rows with doubts that a stage kept: the columns `DOUBTFUL`, `findings` as a list.
 
     Args:
         outputs: where the rows are.
@@ -185,8 +188,7 @@ def find_doubtful(
             f"{outputs.folder}: no rows that `{stage}` kept with doubts; `{DECIDES}` doubts, and these stages "
             f"have run: {', '.join(stages)}"
         )
-    columns = ["id", "source", "source_id", "problem", "answer", "findings"]
-    kept = read_table(outputs.kept[stage], columns=columns)
+    kept = read_table(outputs.kept[stage], columns=DOUBTFUL)
     rows = []
     for row in kept.filter(pc.is_valid(kept["findings"])).to_pylist():
         doubts = [finding for finding in json.loads(row["findings"]) if reason in (None, finding["reason"])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
@@ -87,6 +88,20 @@ def test_rows_are_written_as_json_lines(pipeline: Pipeline, tmp_path: Path, caps
     assert ledger(folder, "--out", str(out), "--stage", "dedup") == 0
     assert capsys.readouterr().out == f"1 row: {out}\n"
     assert rows[1]["problem"] == "Tom has 0 books and buys 3 more of them. How many books does Tom have now?"
+
+
+def test_rows_are_written_as_a_table(pipeline: Pipeline, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, ids = pipeline
+    out = tmp_path / "rows.csv"
+    assert ledger(folder, "--out", str(out), "--source", "web") == 0
+    assert capsys.readouterr().out == f"3 rows: {out}\n"
+    with out.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["id"] for row in rows] == [ids[4], ids[0], ids[1]]
+    assert json.loads(rows[0]["evidence"]) == {"similarity": 0.9, "twin": ids[3]}
+    assert [(row["id"], row["digest"]) for row in rows] == [row_key(row) for row in rows]
+    assert ledger(folder, "--out", str(out), "--doubtful") == 0
+    assert out.read_text(encoding="utf-8") == "id,source,source_id,problem,answer,findings,digest\n"
 
 
 @pytest.mark.parametrize(
