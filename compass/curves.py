@@ -40,9 +40,10 @@ def _shown(metric: str, title: str = "", *, percent: bool = False, tracked: str 
 
 
 CURVES = (
-    Curve("critic/score/mean", "train/reward"),
+    Curve("sampled/reward", "train/reward"),
+    Curve("sampled/accuracy", "train/accuracy"),
     Curve("actor/entropy", "train/entropy", "entropy, nats per token", column="entropy"),
-    Curve("response_length/mean", "train/response_tokens"),
+    Curve("sampled/response_tokens", "train/response_tokens"),
     Curve("actor/grad_norm", "update/grad_norm", "gradient norm", column="grad_norm"),
     Curve("actor/pg_loss", "update/policy_loss"),
     Curve("actor/lr", "update/learning_rate"),

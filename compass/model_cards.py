@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from compass.rl.metrics import SAMPLED_LENGTH, SAMPLED_REWARD
 from compass.settings import RlStage, WarmStart
 from compass.settings.recipe import PAID
 from compass.settings.recipe_checks import without_effect
@@ -105,10 +106,10 @@ def rl_card(
         max_response_tokens=settings.rollout.max_response_tokens,
         temperature=settings.rollout.temperature,
         top_p=settings.rollout.top_p,
-        reward_first=first.get("critic/score/mean", float("nan")),
-        reward_last=last.get("critic/score/mean", float("nan")),
-        tokens_first=first.get("response_length/mean", float("nan")),
-        tokens_last=last.get("response_length/mean", float("nan")),
+        reward_first=first.get(SAMPLED_REWARD, float("nan")),
+        reward_last=last.get(SAMPLED_REWARD, float("nan")),
+        tokens_first=first.get(SAMPLED_LENGTH, float("nan")),
+        tokens_last=last.get(SAMPLED_LENGTH, float("nan")),
         recipe=_recipe(settings),
     )
 

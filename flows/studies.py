@@ -250,7 +250,7 @@ def measure_run(root: Path, settings: Settings, model: str) -> dict[str, Any]:
     """What the outputs in a folder say of a model.
 
     Returns:
-        `scores`, on average over all benchmarks; `training`, what its RL stages took (`seconds`, `tokens` sampled); `curves` over their iterations.
+        `scores` and `response_tokens` (the length of its responses), on average over all benchmarks; `training`, what its RL stages took (`seconds`, `tokens` sampled); `curves` over their iterations.
     """
     stages = list(settings.rl.stages)
     stages = stages[: stages.index(model) + 1] if model in stages else []
@@ -265,7 +265,12 @@ def measure_run(root: Path, settings: Settings, model: str) -> dict[str, Any]:
         training["tokens"] += found.tokens[stage]
     average = found.scores[model]["average"]
     scores = {name: average[name] for name in list_measures(settings)}
-    return {"scores": scores, "training": {name: round(value) for name, value in training.items()}, "curves": curves}
+    return {
+        "scores": scores,
+        "response_tokens": average["length"],
+        "training": {name: round(value) for name, value in training.items()},
+        "curves": curves,
+    }
 
 
 def _keep(name: str, root: Path, facts: Mapping[str, Any]) -> None:

@@ -69,7 +69,8 @@ def check_names(settings: Settings, path: Path = Path("dvc.yaml")) -> None:
         if reward and reward not in graph[name]["deps"]:
             raise SettingsError(
                 f"{path} does not say that {name} depends on {reward}, which `rl.reward.function` names",
-                "write its name into params.yaml (-S and a study's arm do not), then run `make deps`, which writes dvc.yaml",
+                "write its name into params.yaml (-S and a study's arm do not), then run `make deps`, which writes dvc.yaml; before a study "
+                "whose arm names it, take it out of params.yaml again",
             )
     for path_ in filter_deps(settings, path.parent):
         if not any(path_ == dep or path_.startswith(f"{dep}/") for dep in graph.get("denoise", {}).get("deps", [])):

@@ -34,7 +34,7 @@ from compass.rl.course import (
 from compass.rl.export import describe_beginning, export_model
 from compass.rl.guards.findings import format_finding, write_findings
 from compass.rl.launch import train
-from compass.rl.metrics import write_curves
+from compass.rl.metrics import SAMPLED_LENGTH, SAMPLED_REWARD, write_curves
 from compass.rl.mixed_groups import MixedGroups, UnfillableStageError, cannot_fill, predict_mixed_groups
 from compass.rl.rollouts import write_rewards, write_rollouts
 from compass.rl.start import bring_start, check_start, remove_start
@@ -102,8 +102,8 @@ def run(settings: Settings, stage: str, root: Path = Path(".")) -> Summary:
             **_group_metrics(expected, ours.graded_by_policy(settings.grade)),
             "groups_used": _share_used(rewards),
             "guards_fired": len(found),
-            **_ends("reward", metrics, "critic/score/mean"),
-            **_ends("response_tokens", metrics, "response_length/mean"),
+            **_ends("reward", metrics, SAMPLED_REWARD),
+            **_ends("response_tokens", metrics, SAMPLED_LENGTH),
             "seconds_per_step": sorted(row["timing_s/step"] for row in metrics)[len(metrics) // 2],
         },
     )
@@ -183,7 +183,9 @@ def _group_metrics(expected: MixedGroups | None, own: bool) -> dict[str, float |
 
 
 def _ends(name: str, metrics: list[dict[str, Any]], metric: str) -> dict[str, float]:
-    """A metric of the first and of the last iteration."""
+    """A metric of the first and of the last iteration; nothing where an earlier version began the stage without it."""
+    if metric not in metrics[0]:
+        return {}
     return {f"{name}_first": metrics[0][metric], f"{name}_last": metrics[-1][metric]}
 
 

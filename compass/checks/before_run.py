@@ -114,18 +114,24 @@ def find_reward_problems(settings: Settings, root: Path) -> list[Finding]:
             functions[function] = first, compare or stage.guards.reward_canary.level == "stop"
     if not functions:
         return []
-    from compass.rl.reward_canary import check_known
     from compass.rl.reward_function import RewardError
 
     found = []
-    with _importing_from(root):
-        for function, (name, compare) in functions.items():
-            try:
-                check_known(function, compare=compare)
-            except RewardError as error:
-                where = "rl" if settings.rl.reward.function == function else f"rl.stages.{name}"
-                found.append(Finding(f"{where}.reward.function", error.message, error.remedy))
+    for function, (name, compare) in functions.items():
+        try:
+            check_reward(function, root, compare=compare)
+        except RewardError as error:
+            where = "rl" if settings.rl.reward.function == function else f"rl.stages.{name}"
+            found.append(Finding(f"{where}.reward.function", error.message, error.remedy))
     return found
+
+
+def check_reward(function: str, root: Path, *, compare: bool = False) -> list[float]:
+    """`compass.rl.reward_canary.check_known`, its module looked for in the repository's root first."""
+    from compass.rl.reward_canary import check_known
+
+    with _importing_from(root):
+        return check_known(function, compare=compare)
 
 
 @contextmanager

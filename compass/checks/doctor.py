@@ -24,7 +24,7 @@ import psutil
 from packaging.utils import canonicalize_name
 
 from compass.base.resolve import HUB_ID
-from compass.checks.before_run import find_problems
+from compass.checks.before_run import check_reward, find_problems
 from compass.checks.finding import Finding
 from compass.checks.models import is_hub_offline
 from compass.errors import UserError
@@ -301,6 +301,21 @@ def check_parameters(place: Place) -> Iterator[Finding]:
     yield from found
     if not found and place.settings:
         yield Finding("params.yaml", f"profile {place.settings.profile}, ready to run", level="ok")
+    if place.settings and not any(one.where.endswith(".reward.function") for one in found):
+        yield from _describe_rewards(place)
+
+
+def _describe_rewards(place: Place) -> Iterator[Finding]:
+    """What each reward function of the user's pays for known answers."""
+    from compass.rl.reward_canary import CANARIES
+
+    functions = dict.fromkeys(stage.reward.function for stage in place.settings.rl.stages.values())
+    for function in filter(None, functions):
+        paid: dict[bool, list[float]] = {True: [], False: []}
+        for (*_, known), reward in zip(CANARIES, check_reward(function, place.root), strict=True):
+            paid[known > 0].append(reward)
+        right, wrong = (" to ".join(f"{one:+g}" for one in sorted({min(own), max(own)})) for own in paid.values())
+        yield Finding("reward", f"{function} pays known right answers {right}, wrong ones {wrong}", level="ok")
 
 
 def check_cache(place: Place) -> Iterator[Finding]:

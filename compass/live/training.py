@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
-
 from compass.curves import CURVES, read_steps, unlisted_curves
 from compass.durations import duration
 from compass.live.file_cache import cached_by_files
@@ -29,6 +27,7 @@ from compass.page.blocks import (
 from compass.rl.config import StagePaths
 from compass.rl.guards.findings import read_findings
 from compass.rl.metrics import all_metrics, whole_lines
+from compass.rl.rollouts import find_right, read_rewards
 from compass.runs.pipeline import Stage
 from compass.settings import RlStage
 
@@ -241,29 +240,28 @@ def _read_groups(path: Path) -> dict[int, Rewards]:
     for line in whole_lines(path):
         with contextlib.suppress(ValueError, TypeError, KeyError):
             one = json.loads(line)
-            groups.append(
-                (int(one["step"]), [float(reward) for reward in one["rewards"]], sum(one["tokens"]), one["used"])
-            )
+            rewards = [float(reward) for reward in one["rewards"]]
+            groups.append((int(one["step"]), rewards, sum(find_right(one)), sum(one["tokens"]), one["used"]))
     return _sum_groups(groups)
 
 
 @cached_by_files
 def _read_rewards(path: Path) -> dict[int, Rewards]:
     """The sums of a finished stage; a problem that was drawn twice in one iteration counts as one group."""
-    table = pq.read_table(path, columns=["step", "id", "used", "reward", "response_tokens"])
-    groups = table.group_by(["step", "id", "used"]).aggregate([("reward", "list"), ("response_tokens", "sum")])
-    columns = ("step", "reward_list", "response_tokens_sum", "used")
+    sums = [("reward", "list"), ("right", "sum"), ("response_tokens", "sum")]
+    groups = read_rewards(path).group_by(["step", "id", "used"]).aggregate(sums)
+    columns = ("step", "reward_list", "right_sum", "response_tokens_sum", "used")
     return _sum_groups(zip(*(groups[name].to_pylist() for name in columns), strict=True))
 
 
-def _sum_groups(groups: Iterable[tuple[int, Sequence[float], int, bool]]) -> dict[int, Rewards]:
-    """Iteration to its sums, of groups with their iteration, rewards, tokens, and whether they were used."""
+def _sum_groups(groups: Iterable[tuple[int, Sequence[float], int, int, bool]]) -> dict[int, Rewards]:
+    """Iteration to its sums, of groups with their iteration, rewards, right responses, tokens, and whether they were used."""
     gathered: dict[int, Rewards] = {}
-    for step, rewards, tokens, used in groups:
+    for step, rewards, right, tokens, used in groups:
         row = gathered.setdefault(step, Rewards())
         row.responses += len(rewards)
         row.reward += sum(rewards)
-        row.right += sum(reward > 0 for reward in rewards)
+        row.right += right
         row.tokens += tokens
         row.used += used
         row.left_out += not used

@@ -80,13 +80,14 @@ def read_results(folder: str | Path = ".", rl_stages: Sequence[str] | None = Non
 def _curve(path: Path) -> tuple[dict[str, list[float]], int]:
     """Means of every step over all of its responses: reward, accuracy, length, and the share that the update left out; and the tokens of all."""
     import pyarrow.compute as pc
-    import pyarrow.parquet as pq
+
+    from compass.rl.rollouts import read_rewards
 
     try:
-        rewards = pq.read_table(path, columns=["step", "reward", "response_tokens", "used"])
+        rewards = read_rewards(path).select(["step", "reward", "right", "response_tokens", "used"])
     except (OSError, ValueError, KeyError) as error:
         raise RecordError(f"{path}: not the rewards that an RL stage writes ({error}); run its stage again") from None
-    right = pc.cast(pc.greater(rewards["reward"], 0), "float64")
+    right = pc.cast(rewards["right"], "float64")
     left_out = pc.cast(pc.invert(rewards["used"]), "float64")
     measures = ("reward", "accuracy", "response_tokens", "left_out")
     means = (

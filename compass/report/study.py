@@ -54,7 +54,7 @@ def _answer(study: Study, runs: Runs, found: list[Difference], seconds_left: flo
     if len({run["commit"] for run in done if "commit" in run}) > 1:
         parts.append(Caution("The runs are of several commits: the code differs as well as the settings."))
     if changed := sum(run.get("dirty") == "true" for run in done):
-        parts.append(Caution(f"{changed} runs were made with changes that are in no commit."))
+        parts.append(Caution(f"{changed} of the {len(done)} runs were made with uncommitted changes to the code."))
     doubts = [
         "An interval holds what differs between seeds. It says nothing of another model, other problems or more training.",
         "With few seeds, Student's interval rests on differences that are about normal, and the spread itself is known roughly: "
@@ -73,11 +73,16 @@ def _scores(study: Study, runs: Runs) -> Table:
     measures = list(dict.fromkeys(name for _, _, run in runs if run for name in run.get("scores", ())))
     measures.sort(key=lambda name: name != study.measure)
     rows = [
-        [arm, len(own), *(_spread([run["scores"][name] for run in own], 100) for name in measures)]
+        [
+            arm,
+            len(own),
+            *(_spread([run["scores"][name] for run in own], 100) for name in measures),
+            _spread([run["response_tokens"] for run in own if "response_tokens" in run]),
+        ]
         for arm, own in _by_arm(study, runs).items()
     ]
-    text = "Percent on average over all benchmarks: mean over seeds, ± their standard deviation."
-    return Table(["arm", "runs", *measures], rows, text=text)
+    text = "Percent on average over all benchmarks, and tokens per response there: mean over seeds, ± their standard deviation."
+    return Table(["arm", "runs", *measures, "tokens"], rows, text=text)
 
 
 def _differences(study: Study, found: list[Difference]) -> Table:
@@ -103,14 +108,14 @@ def _training(study: Study, runs: Runs) -> Table:
         tokens = [run["training"]["tokens"] / 1000 for run in own]
         seconds = [run["training"]["seconds"] for run in own]
         per = [run["scores"][study.measure] / cost for run, cost in zip(own, tokens, strict=True) if cost]
-        last = [
-            _spread([run["curves"][name][-1] for run in own if run["curves"].get(name)], factor)
+        means = [
+            _spread([mean(run["curves"][name]) for run in own if run["curves"].get(name)], factor)
             for name, factor in (("entropy", 1), ("response_tokens", 1), ("left_out", 100))
         ]
-        rows.append([arm, _spread(tokens), _spread(seconds), _spread(per, 100_000), *last])
-    head = ["arm", "1,000 tokens sampled", "seconds", "% per million tokens"]
-    head += ["entropy", "response tokens", "left out, %"]
-    return Table(head, rows, text="Of all RL stages up to the model; the last three in the last iteration.")
+        rows.append([arm, _spread(tokens), _spread(seconds), _spread(per, 100_000), *means])
+    head = ["arm", "1,000 tokens sampled", "seconds", "points per million tokens"]
+    head += ["entropy", "tokens per response", "left out, %"]
+    return Table(head, rows, text="Of all RL stages up to the model; the last three are means over their iterations.")
 
 
 def _what_was_run(study: Study, runs: Runs) -> list[Part]:

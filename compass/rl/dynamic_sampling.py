@@ -29,7 +29,7 @@ import transfer_queue as tq
 from verl.trainer.ppo.v1.replay_buffer import ReplayBuffer
 
 from compass.rl.guards.findings import Findings
-from compass.rl.metrics import FAILED, ZERO_SIGNAL, group_metrics, leniency_metrics
+from compass.rl.metrics import FAILED, ZERO_SIGNAL, group_metrics, leniency_metrics, sampled_metrics
 from compass.rl.mixed_groups import check_saturation
 from compass.rl.notice import check_notice
 from compass.rl.progress import Progress
@@ -87,6 +87,7 @@ class GroupSampler(ReplayBuffer):
             metrics[ZERO_SIGNAL] = 1 - mixed / len(groups)
             metrics[FAILED] = len(self.failed)
             metrics |= group_metrics(groups)
+            metrics |= sampled_metrics(self.judged)
             metrics |= leniency_metrics(self.judged)
         return batch, metrics
 

@@ -31,7 +31,16 @@ from compass.rl.checkpoint import (
 from compass.rl.config import StagePaths, verl_config
 from compass.rl.failure import log_lines, reason
 from compass.rl.guards.findings import Findings, GuardError, forget_findings, read_findings
-from compass.rl.metrics import all_metrics, follow_metrics, forget_after, read_metrics, recover_metrics
+from compass.rl.metrics import (
+    SAMPLED_ACCURACY,
+    SAMPLED_LENGTH,
+    SAMPLED_REWARD,
+    all_metrics,
+    follow_metrics,
+    forget_after,
+    read_metrics,
+    recover_metrics,
+)
 from compass.rl.notice import read_stopped, wait_for_notice
 from compass.rl.progress import read_progress
 from compass.rl.rollouts import forget_rollouts_after
@@ -264,9 +273,9 @@ def trainer_environment(given: Mapping[str, str], resources: Resources, *, live_
 
 
 def summarise_iteration(metrics: Mapping[str, Any]) -> str:
-    """What is shown of an iteration while the next one runs: mean reward and mean response length in tokens."""
-    reward, length = (
-        float("nan") if value is None else value  # verl writes null for what is not a number
-        for value in (metrics.get("critic/score/mean"), metrics.get("response_length/mean"))
+    """What is shown of an iteration while the next one runs: of all responses sampled, the share right, mean reward and mean tokens."""
+    right, reward, length = (
+        float("nan") if metrics.get(name) is None else metrics[name]  # verl writes null for what is not a number
+        for name in (SAMPLED_ACCURACY, SAMPLED_REWARD, SAMPLED_LENGTH)
     )
-    return f"reward {reward:+.2f}, {length:.0f} tokens"
+    return f"{100 * right:.0f}% right, reward {reward:+.2f}, {length:.0f} tokens"

@@ -38,6 +38,15 @@ ZERO_SIGNAL = "guards/zero_signal_share"
 FAILED = "guards/failed_groups"
 """Groups with a response that could not be sampled or scored."""
 
+SAMPLED_REWARD = "sampled/reward"
+"""Mean reward of all sampled responses; verl's `critic/score/mean` is that of the groups that the update uses."""
+
+SAMPLED_ACCURACY = "sampled/accuracy"
+"""Share of all sampled responses that are right."""
+
+SAMPLED_LENGTH = "sampled/response_tokens"
+"""Mean tokens of all sampled responses."""
+
 LEANED = "reward/leaned"
 """Share of right responses whose verdict rests on one of the verifier's leniencies: a policy that drifts towards a loophole shows here first."""
 
@@ -62,6 +71,16 @@ LEAST = 32
 
 LONGEST = 128
 """Tokens of the longest passage that is looked for."""
+
+
+def sampled_metrics(responses: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Means over all of an iteration's sampled responses, those of groups that are left out too.
+
+    Args:
+        responses: of each its `reward`, `acc` (1 for a right one) and `tokens`; one or more.
+    """
+    names = {SAMPLED_REWARD: "reward", SAMPLED_ACCURACY: "acc", SAMPLED_LENGTH: "tokens"}
+    return {metric: sum(one[name] for one in responses) / len(responses) for metric, name in names.items()}
 
 
 def leniency_metrics(responses: Iterable[Mapping[str, Any]]) -> dict[str, float]:

@@ -46,12 +46,15 @@ all of it."""
 _REMEDY = "pay a right answer more than a wrong one, or set `rl.guards.reward_canary.level: off` where that is meant"
 
 
-def check_known(function: str, *, compare: bool = True) -> None:
+def check_known(function: str, *, compare: bool = True) -> list[float]:
     """Call the function with known answers, before anything is started.
 
     Args:
         function: `package.module:name`.
         compare: compare what it pays for right and wrong answers too.
+
+    Returns:
+        What it pays for the answers of `CANARIES`, in their order.
 
     Raises:
         RewardError: it cannot be used, raises, or, with `compare`, does not pay the right answer more than every wrong one.
@@ -65,9 +68,13 @@ def check_known(function: str, *, compare: bool = True) -> None:
             raise
         except Exception as error:  # whatever a user's function raises
             found = f"with the response {response!r} and the gold {gold!r} it raised {type(error).__name__}: {error}"
-            raise reward_error(function, found, "return a reward for every response, an empty one included") from error
+            remedy = f"return a reward for every response{'' if response else ', an empty one included'}"
+            if isinstance(error, KeyError):
+                remedy += f"; `extra_info` has {', '.join(EXTRA_INFO)}"
+            raise reward_error(function, found, remedy) from error
     if compare and (seen := find_underpaid(paid)):
         raise reward_error(function, seen, _REMEDY)
+    return paid
 
 
 def find_underpaid(rewards: Sequence[float]) -> str | None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from compass.files import atomic_path
@@ -25,6 +26,7 @@ REWARDS = pa.schema(
         ("step", pa.int32()),
         ("id", pa.string()),
         ("reward", pa.float32()),
+        ("right", pa.bool_()),  # whatever the reward is: a penalty or a function of the user's changes that alone
         ("response_tokens", pa.int32()),
         ("used", pa.bool_()),  # False: left out as all right, all wrong, or surplus
     ]
@@ -71,12 +73,13 @@ def group_line(step: int, responses: Sequence[Mapping[str, Any]]) -> dict[str, A
 
     Args:
         step: the iteration.
-        responses: of each response its `problem_id`, the `reward` that trains, and its `tokens`.
+        responses: of each response its `problem_id`, the `reward` that trains, `acc` (1 for a right one), and its `tokens`.
     """
     return {
         "step": step,
         "id": responses[0]["problem_id"],
         "rewards": [float(response["reward"]) for response in responses],
+        "right": [response["acc"] > 0 for response in responses],
         "tokens": [int(response["tokens"]) for response in responses],
     }
 
@@ -95,6 +98,26 @@ def append_groups(path: Path, groups: Mapping[str, Mapping[str, Any]], used: Ite
             file.write(json.dumps({**group, "used": name in chosen}) + "\n")
 
 
+def find_right(group: Mapping[str, Any]) -> list[bool]:
+    """Which responses of a line of `rewards.jsonl` are right; in one of an earlier version, those with a reward above 0."""
+    return group["right"] if "right" in group else [reward > 0 for reward in group["rewards"]]
+
+
+def read_rewards(path: Path) -> pa.Table:
+    """Read what `write_rewards` wrote.
+
+    Returns:
+        The columns of `REWARDS`; in a file of an earlier version, responses with a reward above 0 are right.
+
+    Raises:
+        OSError, ValueError, KeyError: the file cannot be read, is not parquet, or lacks the rewards.
+    """
+    table = pq.read_table(path)
+    if "right" not in table.column_names:
+        table = table.append_column("right", pc.greater(table["reward"], 0))
+    return table
+
+
 def write_rewards(lines: Path, path: Path) -> pa.Table:
     """Write the recorded rewards as parquet, one row per response, ordered by iteration and problem.
 
@@ -103,9 +126,9 @@ def write_rewards(lines: Path, path: Path) -> pa.Table:
     """
     groups = [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines()]
     rows = [
-        {"step": group["step"], "id": group["id"], "reward": reward, "response_tokens": tokens, "used": group["used"]}
+        dict(zip(REWARDS.names, (group["step"], group["id"], *response, group["used"]), strict=True))
         for group in groups
-        for reward, tokens in zip(group["rewards"], group["tokens"], strict=True)
+        for response in zip(group["rewards"], find_right(group), group["tokens"], strict=True)
     ]
     rows.sort(key=lambda row: (row["step"], row["id"]))
     table = pa.Table.from_pylist(rows, schema=REWARDS)

@@ -48,8 +48,11 @@ class Trainer:
     def iteration(self, step: int, **metrics: float | None) -> None:
         """Two groups of four responses, one of which the update left out, and verl's metrics of the iteration."""
         Progress(self.paths.progress).write(step=step, phase="rollout", detail="2 groups finished")
-        mixed = [{"problem_id": "p1", "reward": 1.0 if n < step % 4 else -1.0, "tokens": 10 * step} for n in range(4)]
-        all_right = [{"problem_id": "p2", "reward": 1.0, "tokens": 5} for _ in range(4)]
+        mixed = [
+            {"problem_id": "p1", "reward": 1.0 if n < step % 4 else -1.0, "acc": n < step % 4, "tokens": 10 * step}
+            for n in range(4)
+        ]
+        all_right = [{"problem_id": "p2", "reward": 1.0, "acc": 1.0, "tokens": 5} for _ in range(4)]
         groups = {"g1": group_line(step, mixed), "g2": group_line(step, all_right)}
         append_groups(self.paths.rewards, groups, used=["g1"])
         row = {

@@ -106,7 +106,9 @@ def write_training(folder: Path, stage: str) -> None:
                     }
                 )  # fmt: skip
     pq.write_table(pa.Table.from_pylist(rollouts, schema=ROLLOUTS), folder / "rollouts.parquet")
-    rewards = [{name: row[name] for name in ("step", "id", "reward", "response_tokens", "used")} for row in rollouts]
+    rewards = [
+        {name: row[name] for name in ("step", "id", "reward", "right", "response_tokens", "used")} for row in rollouts
+    ]
     pq.write_table(pa.Table.from_pylist(rewards), folder / "rewards.parquet")
     (folder / "steps.csv").write_text("step,actor/entropy,actor/grad_norm\n1,0.5,2.5\n2,0.25,1.5\n", encoding="utf-8")
     (folder / "samples").mkdir(exist_ok=True)

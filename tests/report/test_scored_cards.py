@@ -21,7 +21,7 @@ TINY = Path(__file__).parents[2] / "profiles/tiny.yaml"
 def stages_card() -> str:
     """The card that an RL stage writes."""
     settings = load_settings(TINY)
-    metrics = [{"critic/score/mean": 0.1, "response_length/mean": 10.0}]
+    metrics = [{"sampled/reward": 0.1, "sampled/response_tokens": 10.0}]
     return rl_card("rl-2", settings.rl.stages["rl-2"], profile="tiny", seed=0, step=2, problems=30, metrics=metrics)
 
 

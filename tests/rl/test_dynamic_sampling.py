@@ -134,11 +134,15 @@ def test_every_finished_group_is_recorded_with_whether_it_was_used(queue: Queue,
         "guards/zero_signal_share": 0.0,
         "guards/failed_groups": 0,
         "reward/solved_groups": 1.0,
+        "sampled/reward": 0.0,
+        "sampled/accuracy": 0.5,
+        "sampled/response_tokens": 5.5,
         "reward/leaned": 1.0,
         "reward/leaned/unit": 1.0,
     }
     assert recorded(sampler) == [
-        {"step": 7, "id": name, "rewards": MIXED, "tokens": [5, 6], "used": name != "u3"} for name in ("u1", "u2", "u3")
+        {"step": 7, "id": name, "rewards": MIXED, "right": [True, False], "tokens": [5, 6], "used": name != "u3"}
+        for name in ("u1", "u2", "u3")
     ]  # the rewards that train, not 7, which the reward function returned
     assert queue.asked[0][1] == ["extra_fields", "rm_scores", "responses"]
 

@@ -18,6 +18,7 @@ from compass.rl.rollouts import (
     fetch_fields,
     forget_rollouts_after,
     keeps_rollouts,
+    read_rewards,
     rollout_rows,
     without_end,
     write_rewards,
@@ -183,18 +184,20 @@ def test_groups_are_added_by_name_with_whether_the_update_used_them(tmp_path: Pa
 
 def test_the_table_has_one_row_per_response_by_iteration_and_problem(tmp_path: Path) -> None:
     lines = [
-        {"step": 2, "id": "b", "rewards": [1.0, -1.0], "tokens": [7, 9], "used": True},
-        {"step": 1, "id": "c", "rewards": [0.5], "tokens": [3], "used": True},
-        {"step": 1, "id": "a", "rewards": [-1.0, -1.0], "tokens": [5, 6], "used": False},
+        {"step": 2, "id": "b", "rewards": [1.0, -1.0], "right": [True, False], "tokens": [7, 9], "used": True},
+        {"step": 1, "id": "c", "rewards": [-0.5], "right": [True], "tokens": [3], "used": True},
+        {"step": 1, "id": "a", "rewards": [-1.0, 0.5], "tokens": [5, 6], "used": False},  # as earlier versions wrote it
     ]
     (tmp_path / "rewards.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     table = write_rewards(tmp_path / "rewards.jsonl", tmp_path / "rewards.parquet")
     assert [tuple(row.values()) for row in table.to_pylist()] == [
-        (1, "a", -1.0, 5, False),
-        (1, "a", -1.0, 6, False),
-        (1, "c", 0.5, 3, True),
-        (2, "b", 1.0, 7, True),
-        (2, "b", -1.0, 9, True),
+        (1, "a", -1.0, False, 5, False),
+        (1, "a", 0.5, True, 6, False),
+        (1, "c", -0.5, True, 3, True),
+        (2, "b", 1.0, True, 7, True),
+        (2, "b", -1.0, False, 9, True),
     ]
     assert table.schema == REWARDS
-    assert pq.read_table(tmp_path / "rewards.parquet").equals(table)
+    assert read_rewards(tmp_path / "rewards.parquet").equals(table)
+    pq.write_table(table.drop_columns(["right"]), tmp_path / "earlier.parquet")
+    assert read_rewards(tmp_path / "earlier.parquet")["right"].to_pylist() == [False, True, False, True, False]

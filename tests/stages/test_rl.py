@@ -18,7 +18,7 @@ from stages import rl
 
 PROFILE = (Path(__file__).parents[2] / "profiles/tiny.yaml").read_text().replace("batch_size: 32", "batch_size: 1")
 METRICS = [
-    {"critic/score/mean": score, "response_length/mean": length, "timing_s/step": seconds}
+    {"sampled/reward": score, "sampled/response_tokens": length, "timing_s/step": seconds}
     for score, length, seconds in ((-0.5, 20.0, 9.0), (0.0, 30.0, 1.0), (0.25, 40.0, 5.0), (0.5, 50.0, 3.0))
 ]
 

@@ -53,12 +53,12 @@ stages:
 plots:
   - reward:
       y:
-        data/rl-1/steps.csv: critic/score/mean
-        data/rl-2/steps.csv: critic/score/mean
+        data/rl-1/steps.csv: sampled/reward
+        data/rl-2/steps.csv: sampled/reward
   - the same again:
       y:
-        data/rl-1/steps.csv: critic/score/mean
-        data/rl-2/steps.csv: critic/score/mean
+        data/rl-1/steps.csv: sampled/reward
+        data/rl-2/steps.csv: sampled/reward
 """
 
 
@@ -75,7 +75,7 @@ def test_entries_and_plots_are_those_of_the_names_and_all_else_stays() -> None:
     evaluate = written["stages"]["evaluate"]
     assert evaluate["deps"] == ["data/rl-10", "models/base", "models/warm", "models/mid", "models/hard"]
     assert evaluate["metrics"] == ["metrics/warm.json", "metrics/mid.json", "metrics/hard.json"]
-    curves = {f"data/{name}/steps.csv": "critic/score/mean" for name in ("warm", "mid", "hard")}
+    curves = {f"data/{name}/steps.csv": "sampled/reward" for name in ("warm", "mid", "hard")}
     assert written["plots"] == [{"reward": {"y": curves}}, {"the same again": {"y": curves}}]
     once = write_entries(TEXT, starts("warm"))
     assert once.startswith("# a comment\nstages:\n  grade:\n")

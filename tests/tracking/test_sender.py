@@ -87,7 +87,7 @@ def train(steps: int, *, after: int = 0, then: Any = None, seconds: float = 0.2,
     with stage_run(stage, SETTINGS) as run:
         for step in range(1, steps + 1):
             began = time.monotonic()
-            run.curves([{"step": step, "critic/score/mean": step / 100}])
+            run.curves([{"step": step, "sampled/reward": step / 100}])
             longest = max(longest, time.monotonic() - began)
             if step == after:
                 then()

@@ -83,7 +83,7 @@ def test_scores_are_averages_with_intervals_benchmarks_and_the_largest_k() -> No
 def test_of_verls_hundred_metrics_those_that_say_how_training_goes_are_kept() -> None:
     row = {
         "step": 3,
-        "critic/score/mean": 0.25,
+        "sampled/reward": 0.25,
         "actor/entropy": None,
         "perf/mfu/actor": 0.4,
         "val-core/validation/acc/mean@4": 0.7,

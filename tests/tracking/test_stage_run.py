@@ -319,7 +319,7 @@ def test_the_champion_has_the_highest_lower_end_among_those_scored_on_the_same_b
 
 def test_curves_count_on_over_all_rl_stages_on_the_parent(repository: SimpleNamespace) -> None:
     with stage_run("rl-2", SETTINGS, repository.folder) as tracked:
-        tracked.curves([{"step": step, "critic/score/mean": step / 10, "perf/mfu/actor": 1.0} for step in (1, 2)])
+        tracked.curves([{"step": step, "sampled/reward": step / 10, "perf/mfu/actor": 1.0} for step in (1, 2)])
     [parent], [stage] = repository.runs("pipeline"), repository.runs("stage")
     client = repository.client()
 
@@ -335,10 +335,10 @@ def test_the_curves_of_a_skipped_rl_stage_are_on_the_parent_once(repository: Sim
     folder = repository.folder
     (folder / "dvc.lock").write_text("stages:\n  rl-1:\n    outs:\n    - {path: models/rl-1, md5: 0.dir}\n")
     (folder / "data/rl-1").mkdir()
-    (folder / "data/rl-1/steps.csv").write_text("step,critic/score/mean,actor/entropy\n1,0.5,\n2,0.75,0.1\n")
+    (folder / "data/rl-1/steps.csv").write_text("step,sampled/reward,actor/entropy\n1,0.5,\n2,0.75,0.1\n")
     for _ in range(2):
         with stage_run("rl-2", SETTINGS, folder) as tracked:
-            tracked.curves([{"step": 1, "critic/score/mean": 1.0}])
+            tracked.curves([{"step": 1, "sampled/reward": 1.0}])
     [parent] = repository.runs("pipeline")
     history = repository.client().get_metric_history(parent.info.run_id, "train/reward")
     points = [(point.step, point.value) for point in history]
