@@ -302,17 +302,17 @@ def check_parameters(place: Place) -> Iterator[Finding]:
     if not found and place.settings:
         yield Finding("params.yaml", f"profile {place.settings.profile}, ready to run", level="ok")
     if place.settings and not any(one.where.endswith(".reward.function") for one in found):
-        yield from _describe_rewards(place)
+        yield from describe_rewards(place.settings, place.root)
 
 
-def _describe_rewards(place: Place) -> Iterator[Finding]:
+def describe_rewards(settings: Settings, root: Path) -> Iterator[Finding]:
     """What each reward function of the user's pays for known answers."""
     from compass.rl.reward_canary import CANARIES
 
-    functions = dict.fromkeys(stage.reward.function for stage in place.settings.rl.stages.values())
+    functions = dict.fromkeys(stage.reward.function for stage in settings.rl.stages.values())
     for function in filter(None, functions):
         paid: dict[bool, list[float]] = {True: [], False: []}
-        for (*_, known), reward in zip(CANARIES, check_reward(function, place.root), strict=True):
+        for (*_, known), reward in zip(CANARIES, check_reward(function, root), strict=True):
             paid[known > 0].append(reward)
         right, wrong = (" to ".join(f"{one:+g}" for one in sorted({min(own), max(own)})) for own in paid.values())
         yield Finding("reward", f"{function} pays known right answers {right}, wrong ones {wrong}", level="ok")

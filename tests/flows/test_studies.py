@@ -175,6 +175,8 @@ def test_a_stopped_study_goes_on_with_every_run_once(repository: Path, tmp_path:
 
     check_kept(results(repository))
     sections = study_sections(read_study("kl", repository), results(repository))
+    assert sections[1].parts[0].rows[0][-1] == "9.0 ± 0.0"  # tokens per response of the evaluation
+    assert sections[3].parts[0].rows[0][-2] == "6.2 ± 0.0"  # in training, over all iterations
     page = write_pages(sections, tmp_path / "page", title="kl").read_text()
     assert "kl: worse by 10.5 points" in page
     assert page.count("<svg") == 4  # two figures, each for a desk and for a phone

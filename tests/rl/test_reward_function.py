@@ -9,11 +9,12 @@ import pytest
 from pydantic import ValidationError
 
 from compass.checks.before_run import find_reward_problems
+from compass.checks.doctor import describe_rewards
 from compass.rl.config import SHAPING
 from compass.rl.course import course
 from compass.rl.dataset import ROWS
 from compass.rl.reward_canary import EXTRA_INFO
-from compass.rl.reward_function import RewardError, compute_score, load_reward, score_by_function
+from compass.rl.reward_function import RESPONSE_TOKENS, RewardError, compute_score, load_reward, score_by_function
 from compass.settings import RlStage, Settings, SettingsError, load_settings
 from compass.settings.recipe import Reward
 from stages._rl_entries import check_names, reward_deps, start_deps, write_entries
@@ -165,6 +166,23 @@ def test_the_check_before_a_run_tells_what_cannot_train(
     import re
 
     assert re.search(message, problem.found)
+
+
+def test_an_error_says_what_the_function_is_called_with(module: Any, tmp_path: Path) -> None:
+    module("return extra_info['tokens']")
+    (problem,) = find_reward_problems(settings("mine:reward"), tmp_path)
+    assert "it raised KeyError: 'tokens'" in problem.found
+    assert problem.remedy.startswith("return a reward for every response; `extra_info` has id, level, ")
+    assert RESPONSE_TOKENS in problem.remedy
+
+
+def test_doctor_shows_what_a_function_pays(module: Any, tmp_path: Path) -> None:
+    priced = "1 if judge(gold=ground_truth, response=solution_str).equal else -1"
+    body = f"from compass.verifier import judge\n    return ({priced}) - 0.02 * extra_info['response_tokens']"
+    module(body)
+    (finding,) = describe_rewards(settings("mine:reward"), tmp_path)
+    assert (finding.level, finding.where) == ("ok", "reward")
+    assert finding.found == "mine:reward pays known right answers +0.82, wrong ones -1.18"
 
 
 def test_the_check_before_a_run_finds_a_missing_module_and_passes_a_good_one(module: Any, tmp_path: Path) -> None:
