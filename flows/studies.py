@@ -24,6 +24,7 @@ from compass.locks import read_turn
 from compass.plan.forecast import Known, count_generated, forecast
 from compass.plan.hardware import find_machine
 from compass.report.results import read_results
+from compass.runs.progress import read_progress
 from compass.runs.repository import git_state
 from compass.settings import Settings
 from compass.settings.load import check_values, parse_values, read_text, read_values
@@ -215,7 +216,9 @@ def run_study(name: str, study: Study, root: Path, *, start: Start, show: Callab
     failed, done = 0, find_done(planned, read_runs(name, root))
     lacking = sum(result is None or result.get("failed") for _, result in done)
     if lacking and (left := estimate_seconds_left(done, root)) is not None:
-        show(f"{lacking} of {len(planned)} runs, about {duration(left)} by the forecast of `compass plan`")
+        took = any(result and not result.get("failed") for _, result in done)
+        source = "the runs that ended" if took else "the forecast of `compass plan`, on an idle machine"
+        show(f"{lacking} of {len(planned)} runs to train, about {duration(left)} by {source}")
     for number, (one, result) in enumerate(done, 1):
         if result and not result.get("failed"):
             continue
@@ -234,6 +237,7 @@ def run_study(name: str, study: Study, root: Path, *, start: Start, show: Callab
         facts |= {"settings": dict(one.overrides), **git_state(root, without=WRITTEN)}
         if ended is None:
             failed += 1
+            facts["failure"] = _find_failure(root, began.timestamp())
         else:
             facts |= {
                 "ran": list(ended.ran),
@@ -246,11 +250,18 @@ def run_study(name: str, study: Study, root: Path, *, start: Start, show: Callab
     return 3 if failed else 0
 
 
+def _find_failure(root: Path, since: float) -> str:
+    """Which stage failed last since then (seconds since 1970), and the first line of why; empty where none did."""
+    failed = [one for one in read_progress(root).values() if one.state == "failed" and one.updated >= since]
+    last = max(failed, key=lambda one: one.updated, default=None)
+    return f"{last.stage}: {last.error.removeprefix(f'{last.stage}: ')}" if last else ""
+
+
 def measure_run(root: Path, settings: Settings, model: str) -> dict[str, Any]:
     """What the outputs in a folder say of a model.
 
     Returns:
-        `scores` and `response_tokens` (the length of its responses), on average over all benchmarks; `training`, what its RL stages took (`seconds`, `tokens` sampled); `curves` over their iterations.
+        `scores`, `base` (the base's score by each measure, where it was evaluated) and `response_tokens` (the length of its responses), on average over all benchmarks; `training`, what its RL stages took (`seconds`, `tokens` sampled); `curves` over their iterations.
     """
     stages = list(settings.rl.stages)
     stages = stages[: stages.index(model) + 1] if model in stages else []
@@ -265,8 +276,10 @@ def measure_run(root: Path, settings: Settings, model: str) -> dict[str, Any]:
         training["tokens"] += found.tokens[stage]
     average = found.scores[model]["average"]
     scores = {name: average[name] for name in list_measures(settings)}
+    base = found.scores.get("base", {}).get("average", {})
     return {
         "scores": scores,
+        "base": {name: base[name] for name in scores if name in base},
         "response_tokens": average["length"],
         "training": {name: round(value) for name, value in training.items()},
         "curves": curves,

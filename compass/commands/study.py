@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from cyclopts import App
 
+from compass.errors import UserError
+
 if TYPE_CHECKING:
     from compass.report.study import Runs
     from compass.studies.study import Study
@@ -20,13 +22,21 @@ app = App(name="study")
 def list_studies() -> int:
     """List the studies in `studies/`: how many of their runs are done, and what each asks.
 
+    Exit status 1 where a file cannot be used; it is named, and the others are listed.
+
     Examples:
         compass study list
     """
+    unreadable = 0
     for path in sorted(Path("studies").glob("*.yaml")):
-        study, runs, *_ = _read(path.stem)
-        print(f"{path.stem:<16} {sum(run is not None for *_, run in runs):>3} of {len(runs):<3} {study.question}")
-    return 0
+        try:
+            study, runs, *_ = _read(path.stem)
+        except UserError as error:  # the others are listed all the same
+            print(f"{path.stem:<16} cannot run: {error}", file=sys.stderr)
+            unreadable = 1
+        else:
+            print(f"{path.stem:<16} {sum(run is not None for *_, run in runs):>3} of {len(runs):<3} {study.question}")
+    return unreadable
 
 
 @app.command

@@ -63,8 +63,10 @@ def draw(state: Mapping[str, Any], now: float | None = None) -> RenderableType:
 
 
 def print_blocks(blocks: Iterable[Block]) -> None:
-    """Print blocks in `WIDTH` columns."""
-    Console(width=WIDTH).print(*_draw_blocks(blocks)[1:], sep="\n")
+    """Print blocks in `WIDTH` columns, and a table in as many as its numbers need: one that is cut would be another number."""
+    for part in _draw_blocks(blocks)[1:]:
+        needed = Console(width=10 * WIDTH).measure(part).minimum if isinstance(part, TextTable) else 0
+        Console(width=max(WIDTH, needed)).print(part)
 
 
 def _draw_blocks(blocks: Iterable[Block]) -> list[RenderableType]:

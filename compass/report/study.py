@@ -41,25 +41,37 @@ def study_sections(study: Study, runs: Runs, left: float | None = None) -> list[
 def _answer(study: Study, runs: Runs, found: list[Difference], seconds_left: float | None) -> Section:
     first = next(iter(study.arms))
     parts: list[Part] = [Note(study.question)]
-    parts += [Bullets([f"{arm}: {_settings(own)}" for arm, own in study.arms.items()])]
+    parts += [Note(f"Profile {study.profile}; every arm with {_settings(study.settings, 'no other settings')}.")]
+    parts += [Bullets([f"{arm}: {_settings(own, 'nothing else')}" for arm, own in study.arms.items()])]
     parts += [Note(f"Against {first}, by {study.measure}:", "label")]
-    parts += [Note(f"{one.arm}: {one.words}.", "headline") for one in found]
+    failures = {arm: [run for name, _, run in runs if name == arm and run and run["failed"]] for arm in study.arms}
+    parts += [Note(f"{one.arm}: {one.words}{_without(failures, first, one.arm)}.", "headline") for one in found]
     done = [run for _, _, run in runs if run]
     left = len(runs) - len(done)
     if left:
         took = "" if seconds_left is None else f", about {duration(seconds_left)}"
         parts.append(Caution(f"{left} of {len(runs)} runs are still to come{took}: what is said here may change."))
-    if failed := [f"{arm}, seed {seed}" for arm, seed, run in runs if run and run["failed"]]:
-        parts.append(Caution(f"Failed, by a guard or an error, and left out: {'; '.join(failed)}."))
+    failed = [(f"{arm}, seed {seed}", run.get("failure", "")) for arm, seed, run in runs if run and run["failed"]]
+    if failed:
+        which = "; ".join(f"{name}{f' ({why})' if why else ''}" for name, why in failed)
+        parts.append(Caution(f"Failed, by a guard or an error, and left out of every figure: {which}."))
+    if losing := [arm for arm, gains in _gains(study, runs).items() if gains and mean(gains) <= 0]:
+        parts.append(
+            Caution(f"On average {' and '.join(losing)} did not gain over the base: the training itself does not work.")
+        )
     if len({run["commit"] for run in done if "commit" in run}) > 1:
         parts.append(Caution("The runs are of several commits: the code differs as well as the settings."))
     if changed := sum(run.get("dirty") == "true" for run in done):
         parts.append(Caution(f"{changed} of the {len(done)} runs were made with uncommitted changes to the code."))
     doubts = [
-        "An interval holds what differs between seeds. It says nothing of another model, other problems or more training.",
+        "An interval covers what another seed would change. It says nothing of another model, other problems or more training.",
         "With few seeds, Student's interval rests on differences that are about normal, and the spread itself is known roughly: "
         "so is the number of seeds still needed.",
     ]
+    if failed:
+        doubts.append(
+            "A recipe that fails with some seeds looks better than it is, because only the runs that ended are compared: count its failures against it."
+        )
     if len(found) > 1:
         doubts.append("p-values are corrected for the number of arms (Holm); intervals are not.")
     if len(runs) != len(done) or any(one.verdict == "too few seeds" for one in found):
@@ -72,17 +84,22 @@ def _answer(study: Study, runs: Runs, found: list[Difference], seconds_left: flo
 def _scores(study: Study, runs: Runs) -> Table:
     measures = list(dict.fromkeys(name for _, _, run in runs if run for name in run.get("scores", ())))
     measures.sort(key=lambda name: name != study.measure)
+    gains = _gains(study, runs)
     rows = [
         [
             arm,
             len(own),
+            _spread(gains[arm]),
             *(_spread([run["scores"][name] for run in own], 100) for name in measures),
             _spread([run["response_tokens"] for run in own if "response_tokens" in run]),
         ]
         for arm, own in _by_arm(study, runs).items()
     ]
-    text = "Percent on average over all benchmarks, and tokens per response there: mean over seeds, ± their standard deviation."
-    return Table(["arm", "runs", *measures, "tokens"], rows, text=text)
+    text = (
+        f"Percent on average over all benchmarks, the gain over the base in points of {study.measure}, and tokens per response: "
+        "mean over seeds, ± their standard deviation."
+    )
+    return Table(["arm", "runs", "gain", *measures, "tokens"], rows, text=text)
 
 
 def _differences(study: Study, found: list[Difference]) -> Table:
@@ -103,36 +120,37 @@ def _differences(study: Study, found: list[Difference]) -> Table:
 
 
 def _training(study: Study, runs: Runs) -> Table:
-    rows = []
+    rows, gains = [], _gains(study, runs)
     for arm, own in _by_arm(study, runs).items():
         tokens = [run["training"]["tokens"] / 1000 for run in own]
         seconds = [run["training"]["seconds"] for run in own]
-        per = [run["scores"][study.measure] / cost for run, cost in zip(own, tokens, strict=True) if cost]
+        per = (
+            [gain / cost for gain, cost in zip(gains[arm], tokens, strict=True) if cost]
+            if len(gains[arm]) == len(own)
+            else []
+        )
         means = [
             _spread([mean(run["curves"][name]) for run in own if run["curves"].get(name)], factor)
             for name, factor in (("entropy", 1), ("response_tokens", 1), ("left_out", 100))
         ]
-        rows.append([arm, _spread(tokens), _spread(seconds), _spread(per, 100_000), *means])
-    head = ["arm", "1,000 tokens sampled", "seconds", "points per million tokens"]
+        rows.append([arm, _spread(tokens), _spread(seconds), _spread(per, 1000), *means])
+    head = ["arm", "1,000 tokens sampled", "seconds", "points gained per million"]
     head += ["entropy", "tokens per response", "left out, %"]
     return Table(head, rows, text="Of all RL stages up to the model; the last three are means over their iterations.")
 
 
 def _what_was_run(study: Study, runs: Runs) -> list[Part]:
-    shared = _settings(study.settings)
-    arms = Table(["arm", "settings that differ"], [[arm, _settings(own)] for arm, own in study.arms.items()])
     rows = []
     for arm, seed, run in runs:
         if run:
-            ran = ", ".join(run.get("ran", ())) or "nothing"
+            ran = "failed" if run["failed"] else ", ".join(run.get("ran", ())) or "none"
             origin = run.get("commit", "")[:8], run.get("experiment") or ""
             rows.append([arm, seed, run["started"], duration(run["seconds"]), ran, *origin])
     total = sum(run["seconds"] for _, _, run in runs if run)
     return [
-        f"Profile {study.profile}; of every arm {shared}. Smallest difference of interest: {study.smallest_difference:g} points.",
-        arms,
+        f"Smallest difference of interest: {study.smallest_difference:g} points.",
         Table(["arm", "seed", "started last", "took", "stages that ran", "commit", "experiment"], rows),
-        f"{duration(total)} in all. Stages that are not named were up to date or came from DVC's cache. `dvc exp apply EXPERIMENT` restores a run.",
+        f"{duration(total)} in all, the last try of each run counted. Stages that are not named were up to date or came from DVC's cache. `dvc exp apply EXPERIMENT` restores a run.",
     ]
 
 
@@ -156,8 +174,26 @@ def _by_arm(study: Study, runs: Runs) -> dict[str, list[Mapping[str, Any]]]:
     return {arm: [run for name, _, run in runs if name == arm and run and not run["failed"]] for arm in study.arms}
 
 
-def _settings(values: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in values.items()) or "the profile's settings"
+def _gains(study: Study, runs: Runs) -> dict[str, list[float]]:
+    """Of each arm the gains over the base in points, by the study's measure; of runs that have the base's score."""
+    return {
+        arm: [
+            100 * (run["scores"][study.measure] - run["base"][study.measure])
+            for run in own
+            if study.measure in run.get("base", {})
+        ]
+        for arm, own in _by_arm(study, runs).items()
+    }
+
+
+def _without(failures: Mapping[str, Sequence[Any]], *arms: str) -> str:
+    """How many runs of two arms failed, to follow their verdict; empty where none did."""
+    counts = [f"{len(failures[arm])} of {arm}" for arm in arms if failures[arm]]
+    return f", without the runs that failed ({', '.join(counts)})" if counts else ""
+
+
+def _settings(values: Mapping[str, Any], none: str) -> str:
+    return ", ".join(f"{name}={value}" for name, value in values.items()) or none
 
 
 def _spread(values: Sequence[float], factor: float = 1.0) -> str:

@@ -29,7 +29,7 @@ from compass.rl.checkpoint import (
     start_from_optimizer,
 )
 from compass.rl.config import StagePaths, verl_config
-from compass.rl.failure import log_lines, reason
+from compass.rl.failure import first_cause, log_lines, reason
 from compass.rl.guards.findings import Findings, GuardError, forget_findings, read_findings
 from compass.rl.metrics import (
     SAMPLED_ACCURACY,
@@ -135,10 +135,11 @@ def train(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> lis
             "Run the stage again: it goes on from there"
         )
     new = "" if reached > done else ", without a new one in this run"
-    raise TrainingError(
-        f"{stage}: stopped at iteration {reached} of {settings.steps}{new}{cause}; the log is {log}\n"
-        + reason(log_lines(log), earlier)
-    )
+    stopped = f"stopped at iteration {reached} of {settings.steps}{new}"
+    first = first_cause(log_lines(log), earlier)
+    if first is not None and first.text.startswith("compass."):  # an error of our own says itself what to do
+        raise TrainingError(f"{stage}: {first.text.partition(': ')[2]}\n{stopped}; line {first.line} of {log}")
+    raise TrainingError(f"{stage}: {stopped}{cause}; the log is {log}\n" + reason(log_lines(log), earlier))
 
 
 def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: int, noticed: Callable[[], bool]) -> str:

@@ -163,7 +163,7 @@ def _put_in_words(
 
 def _judge_without_spread(seen: np.ndarray) -> str:
     if len(seen) < 2:
-        return f"too few seeds: both arms have a run of {len(seen) or 'none'}, and an interval needs two"
+        return f"too few seeds: {f'{len(seen)} seed has' if len(seen) else 'no seed has'} a run of both arms, and an interval needs two"
     return (
         f"too few seeds: the difference is {100 * float(seen[0]):+.1f} points in each of {len(seen)}; equal ones do not say how far "
         "they spread, and a setting that changes nothing gives equal ones"

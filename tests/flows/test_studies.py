@@ -67,7 +67,8 @@ try:
             score = 0.7 + 0.01 * seed - kl * (1 + 0.1 * seed)
             write("data/evaluate/done.json", [seed, kl])
             names = ("accuracy", "lenient", "pass@2", "pass@4", "maj@4", "greedy")
-            write("metrics/evaluate.json", {"models": {"rl-1": {"average": dict.fromkeys(names, score) | {"length": 9}}}})
+            scores = {"rl-1": {"average": dict.fromkeys(names, score) | {"length": 9}}, "base": {"average": {"accuracy": 0.2}}}
+            write("metrics/evaluate.json", {"models": scores})
         if name == "report":
             scored = json.loads(pathlib.Path("metrics/evaluate.json").read_text())
             write("metrics/headline.json", {"accuracy": scored["models"]["rl-1"]["average"]["accuracy"]})
@@ -158,7 +159,15 @@ def test_a_stopped_study_goes_on_with_every_run_once(repository: Path, tmp_path:
     assert study(repository, Starter(repository, stop_after=2)) == 130
     assert [run and run["failed"] for *_, run in results(repository)] == [False, True, None, None]
     [difference] = compare_runs(read_study("kl", repository), results(repository))
-    assert "both arms have a run of none" in difference.words
+    assert "no seed has a run of both arms" in difference.words
+    assert results(repository)[1][2]["failure"] == "rl-1: a guard stopped it"
+    answer = study_sections(read_study("kl", repository), results(repository))[0].parts
+    said = "\n".join(getattr(part, "text", "") for part in answer)
+    assert (
+        "kl: too few seeds: no seed has a run of both arms, and an interval needs two, without the runs that failed (1 of kl)."
+        in said
+    )
+    assert "left out of every figure: kl, seed 0 (rl-1: a guard stopped it)." in said
 
     (repository / "fails").unlink()
     second = Starter(repository)
@@ -175,6 +184,7 @@ def test_a_stopped_study_goes_on_with_every_run_once(repository: Path, tmp_path:
 
     check_kept(results(repository))
     sections = study_sections(read_study("kl", repository), results(repository))
+    assert [row[2] for row in sections[1].parts[0].rows] == ["50.5 ± 0.7", "40.0 ± 0.0"]  # the gain over the base
     assert sections[1].parts[0].rows[0][-1] == "9.0 ± 0.0"  # tokens per response of the evaluation
     assert sections[3].parts[0].rows[0][-2] == "6.2 ± 0.0"  # in training, over all iterations
     page = write_pages(sections, tmp_path / "page", title="kl").read_text()

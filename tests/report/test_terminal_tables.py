@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from compass.page.terminal import print_blocks
+from compass.page.blocks import Table
+from compass.page.terminal import WIDTH, print_blocks
 from compass.report.terminal_tables import main, scores_table
 
 
@@ -63,3 +64,11 @@ def test_nothing_to_show_and_broken_files_end_with_a_message(tmp_path: Path, mon
     (tmp_path / "metrics" / "dedup.json").write_text("{")
     with pytest.raises(SystemExit, match=r"^table: .*dedup\.json: not JSON"):
         main()
+
+
+def test_a_table_wider_than_the_page_keeps_its_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    numbers = [f"{value}.5 ± 1.25" for value in range(10, 22)]
+    print_blocks([Table(["arm", *"abcdefghijkl"], [["easy", *numbers]])])
+    line = capsys.readouterr().out.splitlines()[-1]
+    assert len(line) > WIDTH
+    assert line.split("  ")[1:] == numbers

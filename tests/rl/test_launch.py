@@ -263,6 +263,16 @@ def test_a_stage_that_stands_still_is_stopped_with_phase_process_and_progress(st
     assert has_ended(json.loads((stage.paths.work / "processes.json").read_text())[2])
 
 
+def test_an_error_of_the_trainers_own_is_said_first(stage: Stage) -> None:
+    own = "compass.rl.mixed_groups.SaturatedError: iteration 1 threw away 81 groups (0 all right, 81 all wrong)"
+    log = f'Traceback (most recent call last):\n  File "train.py", line 1\n{own}'
+    with pytest.raises(TrainingError) as stopped:
+        stage.train(steps=[1], reached=1, says=log)
+    first, second = str(stopped.value).splitlines()
+    assert first == "rl-1: iteration 1 threw away 81 groups (0 all right, 81 all wrong)"
+    assert second.startswith("stopped at iteration 1 of 3; line 3 of ")
+
+
 def test_an_iteration_saved_but_not_recorded_is_trained_again(stage: Stage) -> None:
     with pytest.raises(TrainingError, match="stopped at iteration 1 of 3"):
         stage.train(steps=[1], reached=3)

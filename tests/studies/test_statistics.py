@@ -45,8 +45,8 @@ def test_arms_are_paired_by_seed_and_runs_that_are_missing_are_left_out() -> Non
         ((0.02, 0.04, 0.03), "better", "perhaps less than the smallest difference of interest"),
         ((0.01, -0.01, 0.002), "tied", "tied: +0.1 points, and the 90% interval lies within ±3"),
         ((0.06, -0.05, 0.03), "too few seeds", "too few seeds: about "),
-        ((0.05,), "too few seeds", "both arms have a run of 1, and an interval needs two"),
-        ((), "too few seeds", "both arms have a run of none"),
+        ((0.05,), "too few seeds", "1 seed has a run of both arms, and an interval needs two"),
+        ((), "too few seeds", "no seed has a run of both arms"),
         ((0.0, 0.0, 0.0), "too few seeds", "a setting that changes nothing gives equal ones"),
     ],
 )
