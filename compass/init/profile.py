@@ -131,18 +131,23 @@ def _summary_lines(
     said = ", ".join(f"{count} {reason}" for reason, count in rows.dropped.items())
     measured = f"{rows.usable} of {rows.read} pass curation" + (f"; dropped: {said}" if said else "")
     facts.append(("rows", measured if rows.measured else f"{rows.read}; about {rows.usable} should pass curation"))
-    if items := sum(rows.items.values()):
-        width = 100 * 1.96 * math.sqrt(0.25 / items)
-        listed = ", ".join(f"{name} {count}" for name, count in rows.items.items())
+    if sum(rows.items.values()):
+        most = values["evaluate.max_problems"] or math.inf
+        asked = sum(min(count, most) for count in rows.items.values())
+        width = 100 * 1.96 * math.sqrt(0.25 / asked)
+        listed = ", ".join(
+            f"{name} {count}" if count <= most else f"{name} {most} of {count}" for name, count in rows.items.items()
+        )
         facts.append(("items", f"{listed}: a score is known to within about {width:.0f} points"))
     millions = policy.parameters / 1e6
     about = f", about {millions:,.{0 if millions >= 10 else 2}f} million parameters" if millions else ""
     facts.append(("model", f"{policy.name or 'the tiny policy, which the run pre-trains'}{about} ({why_model})"))
     facts.append(("machine", str(computer)))
+    graded = f"{values['grade.max_problems']} of the problems are graded, " if values["grade.max_problems"] else ""
     facts.append(
         (
             "sizes",
-            f"{values['curriculum.problems']} problems per RL stage, {values['rl.data.batch_size']} per iteration, "
+            f"{graded}{values['curriculum.problems']} problems per RL stage, {values['rl.data.batch_size']} per iteration, "
             f"{values['rl.rollout.group_size']} responses each of up to {values['rl.rollout.max_response_tokens']} tokens, "
             f"{values['rl.stages.rl-1.steps']} iterations per stage",
         )

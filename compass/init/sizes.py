@@ -83,14 +83,17 @@ def choose_sizes(rows: Rows, policy: Policy, computer: Computer) -> tuple[dict[s
     reasons = {
         "denoise.languages": "the languages of your problems; rows in others are dropped",
         "grade.max_problems": "as many as are graded in about five minutes here" if graded else "0: all",
-        "curriculum.problems": f"{left}; a stage can take 0.4 of them without borrowing from other levels",
+        "curriculum.problems": f"{left}{f', {graded} of these are graded' if graded else ''}; a stage can take 0.4 of them without borrowing from other levels",
         "rl.data.batch_size": "problems per iteration, at most half of a stage's",
         "rl.optimizer.mini_batch_size": "must divide rl.data.batch_size",
         "rl.data.max_prompt_tokens": f"your longest problem, by {counted}, and room for the chat template",
         "rl.rollout.max_response_tokens": _explain_response(rows, gpu=gpu, tiny=tiny),
         "rl.rollout.dynamic_sampling": "with few problems, or a model that solves few, batches would not fill",
-        "rl.stages": "more iterations: raise `steps`; the next run goes on from the last checkpoint",
+        "rl.stages": "more iterations: raise `steps`; a stage that is done is then trained anew",
         "evaluate.samples": f"{sum(rows.items.values())} benchmark items; more samples narrow the intervals",
+        "evaluate.max_problems": "as many of each benchmark as are sampled in about five minutes here"
+        if asked
+        else "0: all",
     }
     return values, reasons
 
