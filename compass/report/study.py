@@ -57,7 +57,9 @@ def _answer(study: Study, runs: Runs, found: list[Difference], seconds_left: flo
         parts.append(Caution(f"Failed, by a guard or an error, and left out of every figure: {which}."))
     if losing := [arm for arm, gains in _gains(study, runs).items() if gains and mean(gains) <= 0]:
         parts.append(
-            Caution(f"On average {' and '.join(losing)} did not gain over the base: the training itself does not work.")
+            Caution(
+                f"On average {' and '.join(losing)} did not gain over the base: a difference may only say which recipe does less harm."
+            )
         )
     if len({run["commit"] for run in done if "commit" in run}) > 1:
         parts.append(Caution("The runs are of several commits: the code differs as well as the settings."))
