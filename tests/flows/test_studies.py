@@ -187,6 +187,11 @@ def test_a_stopped_study_goes_on_with_every_run_once(repository: Path, tmp_path:
     assert [row[2] for row in sections[1].parts[0].rows] == ["50.5 ± 0.7", "40.0 ± 0.0"]  # the gain over the base
     assert sections[1].parts[0].rows[0][-1] == "9.0 ± 0.0"  # tokens per response of the evaluation
     assert sections[3].parts[0].rows[0][-2] == "6.2 ± 0.0"  # in training, over all iterations
+    said = [getattr(part, "text", "") for part in sections[0].parts]
+    assert not any("did not gain" in text for text in said)
+    better_base = [(arm, seed, run | {"base": {"accuracy": 0.65}}) for arm, seed, run in results(repository)]
+    said = [getattr(part, "text", "") for part in study_sections(read_study("kl", repository), better_base)[0].parts]
+    assert next(text for text in said if "did not gain" in text).startswith("On average kl did not gain over the base")
     page = write_pages(sections, tmp_path / "page", title="kl").read_text()
     assert "kl: worse by 10.5 points" in page
     assert page.count("<svg") == 4  # two figures, each for a desk and for a phone
