@@ -41,8 +41,9 @@ def study_sections(study: Study, runs: Runs, left: float | None = None) -> list[
 def _answer(study: Study, runs: Runs, found: list[Difference], seconds_left: float | None) -> Section:
     first = next(iter(study.arms))
     parts: list[Part] = [Note(study.question)]
-    parts += [Note(f"Profile {study.profile}; every arm with {_settings(study.settings, 'no other settings')}.")]
-    parts += [Bullets([f"{arm}: {_settings(own, 'nothing else')}" for arm, own in study.arms.items()])]
+    shared = f", and in every arm {_settings(study.settings)}" if study.settings else ""
+    parts += [Note(f"Profile {study.profile}{shared}.")]
+    parts += [Bullets([f"{arm}: {_settings(own)}" for arm, own in study.arms.items()])]
     parts += [Note(f"Against {first}, by {study.measure}:", "label")]
     failures = {arm: [run for name, _, run in runs if name == arm and run and run["failed"]] for arm in study.arms}
     parts += [Note(f"{one.arm}: {one.words}{_without(failures, first, one.arm)}.", "headline") for one in found]
@@ -136,7 +137,7 @@ def _training(study: Study, runs: Runs) -> Table:
             for name, factor in (("entropy", 1), ("response_tokens", 1), ("left_out", 100))
         ]
         rows.append([arm, _spread(tokens), _spread(seconds), _spread(per, 1000), *means])
-    head = ["arm", "1,000 tokens sampled", "seconds", "points gained per million"]
+    head = ["arm", "1,000 tokens sampled", "seconds", "points gained per million tokens"]
     head += ["entropy", "tokens per response", "left out, %"]
     return Table(head, rows, text="Of all RL stages up to the model; the last three are means over their iterations.")
 
@@ -194,8 +195,8 @@ def _without(failures: Mapping[str, Sequence[Any]], *arms: str) -> str:
     return f", without the runs that failed ({', '.join(counts)})" if counts else ""
 
 
-def _settings(values: Mapping[str, Any], none: str) -> str:
-    return ", ".join(f"{name}={value}" for name, value in values.items()) or none
+def _settings(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in values.items()) or "no settings of its own"
 
 
 def _spread(values: Sequence[float], factor: float = 1.0) -> str:
