@@ -20,6 +20,7 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -32,6 +33,12 @@ Row = dict[str, Any]
 
 FORMATS = ("jsonl", "json", "csv", "tsv", "parquet")
 COMPRESSIONS = ("gz", "zst")
+
+CUT_OFF = (EOFError, zlib.error, gzip.BadGzipFile)
+"""What reading compressed data raises that is broken or not whole."""
+
+NAMED_ROWS = 10
+"""Further faulty rows of a file that a message names."""
 
 csv.field_size_limit(2**31 - 1)  # the default of 128 KiB fails on long solutions
 
@@ -91,7 +98,7 @@ def file_rows(path: Path) -> Iterator[tuple[int, Row]]:
     try:
         for number, row in readers[_format(path)](path):
             yield number, as_row(row, f"{path}: row {number}")
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except CUT_OFF as error:
         where = f"after row {number}" if number >= 0 else "before the end of its first row"
         raise SourceError(
             f"{path}: compressed data is broken or cut off {where} ({error})", "copy the file again"
@@ -167,16 +174,25 @@ def _json_rows(path: Path) -> Iterator[tuple[int, Row]]:
             return
         try:
             second = next(lines, None)
-        except (EOFError, zlib.error, gzip.BadGzipFile):  # the first row is whole
+        except CUT_OFF:  # the first row is whole
             yield 0, _json(first[1], f"{path}: row 0")
             raise
         if second is not None and (_is_json(first[1]) or _is_json(second[1])):
-            texts = chain((first[1], second[1]), (text for _, text in lines))
-            yield from ((number, _json(text, f"{path}: row {number}")) for number, text in enumerate(texts))
+            yield from _json_lines(enumerate(chain((first[1], second[1]), (text for _, text in lines))), path)
             return
     with _open(path) as file:
         whole = file.read().decode("utf-8-sig")
     yield from enumerate(document_rows(_json_values(whole, path), path))
+
+
+def _json_lines(rows: Iterator[tuple[int, str]], path: Path) -> Iterator[tuple[int, Row]]:
+    for number, text in rows:
+        try:
+            row = _json(text, f"{path}: row {number}")
+        except SourceError as error:
+            others = _say_others((other for other, text in rows if not _is_json(text)), "row")
+            raise SourceError(f"{error.message}{others}", error.remedy) from None
+        yield number, row
 
 
 def _decoded(line: bytes, number: int) -> str:
@@ -214,6 +230,17 @@ def _json(text: str, where: str) -> Any:
         raise SourceError(f"{where} is nested too deeply to be read", "remove the row") from None
     except ValueError as error:
         raise SourceError(f"{where} is not JSON ({error}): {text[:60]!r}", "repair or remove it") from None
+
+
+def _say_others(faulty: Iterator[int], unit: str) -> str:
+    """The other rows of a file with the same kind of fault, so that all can be repaired at once."""
+    numbers = []
+    with suppress(csv.Error, UnicodeDecodeError, *CUT_OFF):  # what ends the reading later is not what is told first
+        numbers += faulty
+    if not numbers:
+        return ""
+    named = ", ".join(map(str, numbers[:NAMED_ROWS])) + (", …" if len(numbers) > NAMED_ROWS else "")
+    return f" (and {len(numbers):,} more such row{'s' * (len(numbers) > 1)}: {unit} {named})"
 
 
 def _csv_rows(path: Path) -> Iterator[tuple[int, Row]]:
@@ -261,9 +288,10 @@ def _named_cells(lines: Iterator[tuple[int, list[str]]], path: Path) -> Iterator
     _check_unique(names, path)
     for number, (line, cells) in enumerate(rows):
         if len(cells) != len(names):
+            others = _say_others((other for other, cells in rows if len(cells) != len(names)), "line")
             raise SourceError(
-                f"{path}: row {number} (line {line}) has {len(cells)} values "
-                f"for {len(names)} columns; quote values that hold a separator or a line break"
+                f"{path}: row {number} (line {line}) has {len(cells)} values for {len(names)} columns{others}",
+                "quote values that hold a separator or a line break",
             )
         yield number, dict(zip(names, cells, strict=True))
 

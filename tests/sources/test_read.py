@@ -209,6 +209,13 @@ def test_a_document_of_one_row_and_of_several_lists(tmp_path):
     [
         ("a.csv", "problem,answer\n1,2\nx, y,3\n", r"row 1 \(line 3\) has 3 values for 2 columns"),
         ("a.csv", "problem,answer\n1\n", r"row 0 \(line 2\) has 1 values for 2 columns"),
+        (
+            "a.csv",
+            "problem,answer\n1,2\nx, y,3\n5,6\n7\na, b,8\n",
+            r"row 1 \(line 3\) has 3 .* 2 columns \(and 2 more such rows: line 5, 6\); quote",
+        ),
+        ("a.jsonl", '{"a": 1}\n{"a\n{"a": 2}\nnone\n', r"row 1 is not JSON .* \(and 1 more such row: row 3\); repair"),
+        ("a.jsonl", b'{"a": 1}\n{"a\nnone\n"caf\xe9"\n', r"row 1 is not JSON .* \(and 1 more such row: row 2\); repair"),
         ("a.jsonl", '{"a": 1}\n{"problem": \n', r"row 1 is not JSON .*: '\{\"problem\":'"),
         ("a.jsonl", '{"a": 1}\n3\n', "row 1 holds int '3'"),
         ("a.jsonl", f'{{"a": 1}}\n"{"x" * 70}"\n', f"row 1 holds str '{'x' * 60}';"),
@@ -221,7 +228,7 @@ def test_a_document_of_one_row_and_of_several_lists(tmp_path):
         ("a.csv", "problem,answer,answer\n1,2,3\n", "'answer' twice"),
         ("a.parquet", TWICE, "'answer' twice"),
     ],
-    ids=["too many", "too few", "half a row", "number", "text", "deep", "latin-1", "utf-16", "not zstandard", "cut array",
+    ids=["too many", "too few", "three of five", "two of four", "and a fault of another kind", "half a row", "number", "text", "deep", "latin-1", "utf-16", "not zstandard", "cut array",
          "long number", "columns", "parquet columns"],
 )  # fmt: skip
 def test_a_row_that_cannot_be_read_is_named(tmp_path, name, content, message):
