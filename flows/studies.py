@@ -86,21 +86,23 @@ def plan_runs(name: str, study: Study, root: Path) -> list[Planned]:
             planned.append(Planned(arm, seed, overrides, values, settings))
     first: dict[str, str] = {}
     for one in planned[: len(study.arms)]:
-        key = _effective_settings(one.settings)
+        model = find_model(study, one.settings)
+        key = _effective_settings(one.settings, model)
         if key in first:
             raise UserError(
                 f"{path}: the arms {first[key]} and {one.arm} have the same settings, or differ only in such as do nothing with their "
-                "other settings; change or remove one"
+                f"other settings or for {model}, which is compared; change or remove one"
             )
         first[key] = one.arm
     return planned
 
 
-def _effective_settings(settings: Settings) -> str:
-    """All settings but those of RL stages that their other settings switch off, such as `lora.alpha` without LoRA."""
-    stages = {
-        name: stage.model_dump(mode="json", exclude=without_effect(stage)) for name, stage in settings.rl.stages.items()
-    }
+def _effective_settings(settings: Settings, model: str) -> str:
+    """All settings but those of RL stages that do not lead to the model, or that a stage's other settings switch off (`lora.alpha` without LoRA)."""
+    stages = {}
+    while stage := settings.rl.stages.get(model):
+        stages[model] = stage.model_dump(mode="json", exclude=without_effect(stage))
+        model = stage.init_from
     return json.dumps([settings.model_dump(mode="json", exclude={"rl"}), stages], sort_keys=True)
 
 

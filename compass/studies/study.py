@@ -17,6 +17,9 @@ from compass.settings.section import NotNegative, Section
 FOLDER = Path("studies")
 RESULTS = FOLDER / "results"
 
+LEAST_POINTS = 0.1
+"""The least difference that a study can ask for: below it, a share was meant."""
+
 _NAME = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?")
 
 
@@ -44,8 +47,8 @@ class Study(Section):
     measure: str = "accuracy"
     """What decides, on average over all benchmarks: `accuracy`, `greedy`, `lenient`, `pass@K` or `maj@K`."""
 
-    smallest_difference: Annotated[float, Field(gt=0, le=100)]
-    """The smallest difference of interest, in points; fixed before the first run."""
+    smallest_difference: Annotated[float, Field(le=100)]
+    """The smallest difference of interest, in points, 0.1 at least; fixed before the first run."""
 
     @field_validator("arms")
     @classmethod
@@ -66,6 +69,13 @@ class Study(Section):
         if len(set(seeds)) < len(seeds):
             raise ValueError(f"a seed stands twice, and its second run would count as new evidence; found {seeds}")
         return seeds
+
+    @field_validator("smallest_difference")
+    @classmethod
+    def _points(cls, points: float) -> float:
+        if points < LEAST_POINTS:
+            raise ValueError(f"is in points: 5 stands for 5%; {LEAST_POINTS} at least, found {points}")
+        return points
 
     @model_validator(mode="after")
     def _settings_of_the_study(self) -> Study:

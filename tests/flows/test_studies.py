@@ -227,6 +227,10 @@ def check_kept(found: list) -> None:
             "the arms a and b have the same settings, or differ only in such as do nothing",
         ),
         (
+            {"model": "base", "arms": {"a": {}, "b": {"rl.loss.kl_coef": 0.1}}},
+            "the arms a and b have the same settings, or differ only in such as do nothing",
+        ),
+        (
             {"measure": "acuracy"},
             "kl.yaml: measure: 'acuracy' is not measured with these settings; did you mean accuracy",
         ),

@@ -43,7 +43,7 @@ def test_a_file_is_read(tmp_path: Path) -> None:
         ),
         ({"arms": {"a": {"seed": 3}, "b": {}}}, "`arms.a` has `seed`, which the study sets by its own field"),
         ({"settings": {"rl.loss.kl_coef": 0.0}}, "`rl.loss.kl_coef` stands in `settings` and in an arm"),
-        ({"smallest_difference": 0.0}, "smallest_difference: Input should be greater than 0, found 0.0"),
+        ({"smallest_difference": 0.05}, "smallest_difference: is in points: 5 stands for 5%; 0.1 at least, found 0.05"),
         ({"sed": [1]}, "sed: unknown key; allowed here: question, profile"),
         ({"question": ""}, "question: String should have at least 1 character, found ''"),
     ],
