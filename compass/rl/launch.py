@@ -164,6 +164,7 @@ def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: i
         findings = Findings(paths.findings, settings.guards.model_dump())
         essential, lost = EssentialProcesses(process.pid), ""
         position, reported, summary, asked = 0, len(read_findings(paths.findings)), "", False
+        told = set[str]()  # the guards whose message stands on the terminal
         try:
             while True:
                 running = process.poll() is None
@@ -184,7 +185,12 @@ def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: i
                     findings.fire("watchdog", done + 1, seen)
                 for finding in read_findings(paths.findings)[reported:]:
                     reported += 1
-                    print(f"{stage}: {finding['level']}: {finding['message']}", file=sys.stderr)
+                    again = f"iteration {finding['step']}: guard `rl.guards.{finding['guard']}` again"
+                    print(
+                        f"{stage}: {finding['level']}: {again if finding['guard'] in told else finding['message']}",
+                        file=sys.stderr,
+                    )
+                    told.add(finding["guard"])
                 if not running:
                     if paths.lost.exists():
                         return f": {paths.lost.read_text(encoding='utf-8')}"

@@ -236,8 +236,11 @@ def finding(step: int, level: str) -> str:
 
 
 def test_what_a_guard_warns_of_is_told_and_the_stage_goes_on(stage: Stage, capsys: pytest.CaptureFixture) -> None:
-    stage.train(steps=[1, 2, 3], reached=3, files={"guards.jsonl": finding(2, "warn")})
-    assert capsys.readouterr().err.count("rl-1: warn: iteration 2: cut off") == 1
+    stage.train(steps=[1, 2, 3], reached=3, files={"guards.jsonl": finding(2, "warn") + finding(3, "warn")})
+    said = capsys.readouterr().err
+    assert said.count("rl-1: warn: iteration 2: cut off") == 1
+    assert said.count("rl-1: warn: iteration 3: guard `rl.guards.cut_off` again") == 1
+    assert "iteration 3: cut off" not in said
 
 
 def test_what_a_guard_stopped_is_the_error_and_the_stage_can_go_on(stage: Stage) -> None:
