@@ -24,7 +24,8 @@ from compass.settings import Curriculum
 
 LEVELS = (1, 2, 3, 4, 5)
 
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_NUMBER = re.compile(r"(?:(?<!\w)-)?(?:\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d*\.\d+|\d+)")
+"""A number; in `level-3` the hyphen belongs to the word."""
 
 
 def source_levels(sources: Sequence[str], published: Sequence[str | None]) -> list[int | None]:
@@ -55,7 +56,8 @@ def _value(text: str | None) -> float | None:
     match = _NUMBER.search(text)
     if match is None:
         return None
-    return -float(match[0]) if text.startswith(SOLVE_RATE) else float(match[0])
+    number = float(match[0].replace(",", ""))
+    return -number if text.startswith(SOLVE_RATE) else number
 
 
 def _quantile(scale: list[float], value: float) -> int:
