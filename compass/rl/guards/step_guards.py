@@ -110,9 +110,10 @@ def _agreement(facts: Facts, ours: Mapping[str, Any]) -> str | None:
 
 def _gradient_spike(facts: Facts, ours: Mapping[str, Any]) -> str | None:
     earlier, now = facts.earlier(GRADIENT)[-RECENT:], facts.value(GRADIENT)
-    if len(earlier) < FEW or not now > ours["limit"] * median(earlier):
+    usual = median(earlier) if len(earlier) >= FEW else 0.0
+    if not usual or not now > ours["limit"] * usual:  # after iterations without a gradient the first one is no spike
         return None
-    return f"the gradient norm is {now:.3g}, {now / median(earlier):.0f} times the median of the iterations before"
+    return f"the gradient norm is {now:.3g}, {now / usual:.0f} times the median of the iterations before"
 
 
 def _fallen(metric: str, what: str, over: int = 1) -> Callable[[Facts, Mapping[str, Any]], str | None]:

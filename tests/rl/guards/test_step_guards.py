@@ -109,6 +109,12 @@ def test_a_guard_fires_beyond_its_limit_and_compares_with_at_least_five_iteratio
     assert (find(name, earlier=4, **{metric: beyond}) is None) is compared
 
 
+def test_the_first_gradient_after_iterations_without_one_is_no_spike() -> None:
+    still = {**HEALTHY, "actor/grad_norm": 0.0}
+    facts = Facts({**HEALTHY, "actor/grad_norm": 0.31}, [still] * 6, "cpu", "float32")
+    assert GUARDS["gradient_spike"].find(facts, LIMITS["gradient_spike"]) is None
+
+
 @pytest.mark.parametrize(
     ("name", "metric", "earlier"), [("entropy_collapse", "actor/entropy", 0), ("narrowing", "reward/distinct_right", 4)]
 )
