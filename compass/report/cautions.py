@@ -8,7 +8,7 @@ from typing import Any
 
 from compass.evaluation.benchmark_scores import MOST_UNREAD
 from compass.report.given import GIVEN_LIMITS, given_warnings
-from compass.report.headline import AVERAGE, best_model, find_comparison, percent
+from compass.report.headline import AVERAGE, find_comparison, leading_model, percent
 from compass.report.run import Run
 
 CUT_OFF = 0.05
@@ -93,7 +93,7 @@ def older_scores(run: Run) -> Iterator[str]:
 
 
 def _form_only(run: Run) -> Iterator[str]:
-    best = best_model(run) if run.models else ""
+    best = leading_model(run) if run.models else ""
     for model in run.models:
         found = find_comparison(run, best, model) if model != best else None
         if not found or "form" not in found or found["verdict"] != "better":
@@ -113,7 +113,7 @@ def _form_only(run: Run) -> Iterator[str]:
 
 def _bare(run: Run) -> Iterator[str]:
     """A gain that goes with fewer bare answers: how much of it is among the responses that show work."""
-    best = best_model(run) if run.models else ""
+    best = leading_model(run) if run.models else ""
     averages = run.results.averages
     for model in run.models:
         one, two = averages[model], averages[best]
@@ -199,8 +199,8 @@ def _guards(run: Run) -> Iterator[str]:
 
 
 def _few(run: Run) -> Iterator[str]:
-    """Comparisons of the best model that end without a verdict because they could not have shown a difference worth having."""
-    best = best_model(run) if run.models else ""
+    """Comparisons of the model that the report speaks of that end without a verdict because they could not have shown a difference worth having."""
+    best = leading_model(run) if run.models else ""
     cells = []
     for other in run.models:
         weak = {

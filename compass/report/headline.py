@@ -33,42 +33,38 @@ class Conclusion:
 
 
 def conclude(run: Run) -> Conclusion:
-    """The conclusion of a run: its best model by average accuracy against the first one (the base) and against the next best."""
-    models = [model for model in run.models if AVERAGE in run.results.scores[model]]
+    """The conclusion of a run: the two models whose comparison decides, then the best or next best of the others."""
+    models = _averaged(run)
     if not models:
         return Conclusion("No model has been scored.", [])
-    best, first = best_model(run), models[0]
+    lead, rival = leading_pair(run)
     strictly = " in the strict reading" if run.given else ""
-    lead = f"{best} has an accuracy of {format_accuracy(run, best)}{strictly} on {format_benchmarks(run, best)}"
-    if len(models) == 1:
-        return Conclusion(f"{lead}. No other model was scored, so there is nothing to compare it with.", [])
+    headline = f"{lead} has an accuracy of {format_accuracy(run, lead)}{strictly} on {format_benchmarks(run, lead)}"
+    if not rival:
+        return Conclusion(f"{headline}. No other model was scored, so there is nothing to compare it with.", [])
+    first, best = models[0], max(models, key=lambda model: accuracy(run, model))
     if best == first:
-        rival = max(models[1:], key=lambda model: accuracy(run, model))
         kind = "trained" if first == "base" else "other"  # the models of an evaluation need not come from its first
-        headline = f"No {kind} model beats {first}: {lead}; the next best, {rival}, {format_accuracy(run, rival)}."
-    else:
-        rival = first
-        headline = f"{lead}; {first} has {format_accuracy(run, first)}."
-    verdict = find_comparison(run, best, rival)
+        headline = f"No {kind} model beats {first}: {headline}"
+    headline += f"; {rival} has {format_accuracy(run, rival)}."
+    verdict = find_comparison(run, lead, rival)
     if idle := explain_idle_training(run):
         headline = f"{idle} {headline}"
     if verdict:
-        headline += f" On the same problems {best} against {rival}{format_verdict(run, verdict)}."
+        headline += f" On the same problems {lead} against {rival}{format_verdict(run, verdict)}."
     more = []
-    decides = run.comparisons.get("primary")
-    if decides and {best, rival} != set(decides) and (declared := find_comparison(run, *decides)):
-        decided = f"The comparison that decides, {decides[0]} against {decides[1]}{format_verdict(run, declared)}."
-        more.append(f"{decided} {format_measures(declared)}".rstrip())
-    others = [model for model in models if model not in (best, rival)]
+    others = [model for model in models if model not in (lead, rival)]
     if others:
         second = max(others, key=lambda model: accuracy(run, model))
         explored = (
             "Not the comparison that decides (a stricter test, since there are several): "
-            if decides and {best, second} != set(decides)
+            if run.comparisons.get("primary")
             else ""
         )
-        if against := find_comparison(run, best, second):
-            pair = f"{second} has {format_accuracy(run, second)}. {explored}{best} against {second}{format_verdict(run, against)}."
+        highest = ", the highest" if second == best else ""
+        if against := find_comparison(run, second, lead) if highest else find_comparison(run, lead, second):
+            names = f"{second} against {lead}" if highest else f"{lead} against {second}"
+            pair = f"{second} has {format_accuracy(run, second)}{highest}. {explored}{names}{format_verdict(run, against)}."
             more.append(f"{pair} {format_measures(against)}".rstrip())
     if looks := run.comparisons.get("looks"):
         more.append(
@@ -78,7 +74,7 @@ def conclude(run: Run) -> Conclusion:
     if verdict and verdict.get("measures"):
         more.insert(0, format_measures(verdict))
         more.insert(1, explain_measures(verdict["measures"], headline + " ".join(more), given=bool(run.given)))
-    more += explain_certainty(run, best, rival)
+    more += explain_certainty(run, lead, rival)
     return Conclusion(headline, more)
 
 
@@ -115,9 +111,27 @@ def format_measures(found: Mapping[str, Any]) -> str:
     return f"By other measures: {measures}." if (measures := list_measures(found)) else ""
 
 
-def best_model(run: Run) -> str:
-    """The model with the highest average accuracy; of equals the earliest."""
-    return max(run.models, key=lambda model: accuracy(run, model))
+def leading_pair(run: Run) -> tuple[str, str]:
+    """The two models that a report speaks of first: those whose comparison decides.
+
+    Where none decides, as among responses that were made elsewhere, the one with the highest average accuracy (of equals the earliest) and the first one, or the next best where the first
+    is the best. The second is empty where there is one model alone.
+    """
+    models, decides = _averaged(run) or run.models, run.comparisons.get("primary")
+    if decides and not run.given and {*decides} <= {*models}:
+        return decides[0], decides[1]
+    best, *others = sorted(models, key=lambda model: -accuracy(run, model))
+    return best, "" if not others else others[0] if best == models[0] else models[0]
+
+
+def _averaged(run: Run) -> list[str]:
+    """The models that have an average over benchmarks."""
+    return [model for model in run.models if AVERAGE in run.results.scores[model]]
+
+
+def leading_model(run: Run) -> str:
+    """The model that a report speaks of: the first of `leading_pair`."""
+    return leading_pair(run)[0]
 
 
 def accuracy(run: Run, model: str) -> float:

@@ -17,13 +17,13 @@ from compass.report.cost import tokens_section
 from compass.report.figures import draw_chart, heat_figure, scores_figure
 from compass.report.given import explain_lenient, given_section
 from compass.report.headline import (
-    best_model,
     conclude,
     find_comparison,
     format_gap,
     format_interval,
     format_points,
     format_score,
+    leading_model,
     percent,
 )
 from compass.report.printable import printable
@@ -139,7 +139,7 @@ def form_section(run: Run) -> Section:
         ),
         Table(["model", "strict %", "lenient %", "difference", "in a box %"], rows),
     ]
-    best = best_model(run)
+    best = leading_model(run)
     found = find_comparison(run, best, run.models[0]) if best != run.models[0] else None
     if found and "form" in found:
         parts.append(
@@ -192,8 +192,8 @@ def _missing_figures(run: Run) -> Iterator[Part]:
 
 
 def _gained_and_lost(run: Run) -> Iterator[Part]:
-    """How many problems the best model gained and lost against the first (or, where the first is best, the last), and the clearest of them."""
-    before, after = run.models[0], best_model(run)
+    """How many problems the model that the report speaks of gained and lost against the first (or that against the last), and the clearest of them."""
+    before, after = run.models[0], leading_model(run)
     if before == after:
         before, after = after, run.models[-1]
     several = any(item.tallies[after].samples > 1 for item in run.items if after in item.tallies)
@@ -253,8 +253,8 @@ def _commonest(run: Run, item: Item, model: str) -> str:
 
 
 def _verdicts(run: Run, names: list[str]) -> Iterator[Part]:
-    """Paired verdicts of the best model against each other one."""
-    best = best_model(run)
+    """Paired verdicts of the model that the report speaks of against each other one."""
+    best = leading_model(run)
     others = [model for model in run.models if model != best]
     for place, other in enumerate(others):
         found = {name: find_comparison(run, best, other, name) for name in names}

@@ -123,8 +123,8 @@ def test_a_warning_appears_with_its_cause_alone(run: Callable[[], Run], said: st
 
 def test_too_few_problems_are_told_once_with_the_average_before_the_benchmarks() -> None:
     weak = "problems would show 100.0 points or more)"
-    said = f"from rl-1 on average (6 {weak} and on easy (3 {weak}, hard (3 {weak}."
-    assert f"Too few problems or samples to tell base {said}" in told(evaluated(every_second, problems=3)).splitlines()
+    said = f"from base on average (6 {weak} and on easy (3 {weak}, hard (3 {weak}."
+    assert f"Too few problems or samples to tell rl-1 {said}" in told(evaluated(every_second, problems=3)).splitlines()
 
 
 def test_contamination_is_told_with_the_scores_without_it_and_so_is_that_nothing_was_checked() -> None:
@@ -174,20 +174,35 @@ def test_the_conclusion_names_the_better_model_whatever_its_place() -> None:
     turned_round = replace(
         run, samples=samples, comparisons=comparisons, results=Results(scores=summarise(samples, comparisons))
     )
-    assert conclude(turned_round).headline.startswith("No trained model beats base: base has an accuracy of ")
-    assert "base against rl-1: better by " in conclude(turned_round).headline
+    assert conclude(turned_round).headline.startswith("No trained model beats base: rl-1 has an accuracy of ")
+    assert "rl-1 against base: worse by " in conclude(turned_round).headline
     assert "The verifier is wrong on 1% of these responses (0% to 2%), by 40 judged by people" in " ".join(
         conclude(run).more
     )
 
 
+def test_a_model_that_scores_higher_than_the_one_that_decides_comes_after_it() -> None:
+    rows = sample_rows(40, 8, models={"base": 0.2, "rl-1": 0.9, "rl-2": 0.5})
+    for row in rows:
+        row["correct_lenient"] = row["correct"]
+    samples = pa.Table.from_pylist(rows)
+    comparisons = compare_models(samples, seed=0)
+    run = evaluated(samples=samples, comparisons=comparisons, results=Results(scores=summarise(samples, comparisons)))
+    conclusion = conclude(run)
+    assert conclusion.headline.startswith("rl-2 has an accuracy of ")
+    assert "rl-2 against base: better by " in conclusion.headline
+    [line] = [line for line in conclusion.more if line.startswith("rl-1 has ")]
+    assert "), the highest. Not the comparison that decides" in line
+    assert "rl-1 against rl-2: better by " in line
+
+
 def test_a_headline_without_a_winner_has_the_difference_and_leaves_measures_to_the_next_line() -> None:
     run = evaluated(every_second, problems=3)
-    found = find_comparison(run, "base", "rl-1")
+    found = find_comparison(run, "rl-1", "base")
     assert found
     assert found["verdict"] == "cannot tell"
     conclusion = conclude(run)
-    assert f"base against rl-1: {format_gap(found)}, cannot tell: 6 problems " in conclusion.headline
+    assert f"rl-1 against base: {format_gap(found)}, cannot tell: 6 problems " in conclusion.headline
     assert "greedy" not in conclusion.headline
     assert conclusion.more[0].startswith("By other measures: greedy 100.0 against 100.0, ")
 

@@ -42,7 +42,8 @@ def test_the_comparison_that_the_parameters_declare_decides(finished_run: Path) 
     declared = run.pair("rl-2", "rl-1")
     assert declared is not None
     assert declared["average"]["p_corrected"] <= 1.25 * declared["average"]["p"]
-    assert any(line.startswith("The comparison that decides, rl-2 against rl-1: ") for line in conclude(run).more)
+    assert conclude(run).headline.startswith("rl-2 has an accuracy of ")
+    assert "On the same problems rl-2 against rl-1" in conclude(run).headline
 
 
 def test_a_figure_that_is_spoken_of_and_missing_is_marked() -> None:
