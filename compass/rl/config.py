@@ -202,7 +202,7 @@ def overrides_by_setting(stage: str, settings: RlStage, paths: StagePaths, *, se
 
 
 def is_one_update(settings: RlStage) -> bool:
-    """Whether `compass.rl.one_update` leaves out the pass for old log-probabilities: an iteration is one update of the policy.
+    """Whether `compass.rl.policy_loss` leaves out the pass for old log-probabilities: an iteration is one update of the policy.
 
     KL in the reward, rollout correction and a target of entropy need the numbers of that pass, so may a key of `rl.verl` or another loss, and with a critic
     an iteration may have no update. On GPUs, where it was never run, verl's own pass stays.

@@ -17,6 +17,7 @@ from compass.rl.verl_keys import CHANGES_NO_UPDATE
 from compass.rl.weights import lora_parameters, tensor_shapes
 from compass.sampling.model_source import Model, model_digest
 from compass.settings import RlStage
+from compass.settings.recipe import PER_PASS
 from compass.settings.recipe_checks import without_effect
 
 NO_EFFECT: dict[str, Any] = {
@@ -63,6 +64,8 @@ def course(settings: RlStage, *, seed: int, start: Path, training_set: Path) -> 
         training_set: verl's parquet of its problems.
     """
     no_effect = {**without_effect(settings), **NO_EFFECT}
+    if settings.loss.mode in PER_PASS:
+        no_effect["resources"] = NO_EFFECT["resources"] - {"micro_batch_size", "micro_batch_tokens"}
     no_effect["verl"] = {key for key in settings.verl if key.startswith(CHANGES_NO_UPDATE)}
     decides = {
         "settings": settings.model_dump(mode="json", exclude=no_effect),

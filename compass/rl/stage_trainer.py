@@ -10,7 +10,7 @@ then, and a kill between the two loses them. Here
 5. where the old log-probabilities are the rollout engine's, a few responses are compared with the trainer all the same;
 6. an adaptive KL coefficient goes on where it was when a stage goes on, an entropy coefficient with a target follows it
    (`compass.rl.adaptive_entropy`), and ReMax gets its greedy rewards;
-7. where an iteration is one update, the pass before it is left out (`compass.rl.one_update`);
+7. where an iteration is one update, the pass before it is left out (`compass.rl.policy_loss`);
 8. every iteration has a seed of its own for its mini-batches;
 9. with `rollout.reproducible` a problem goes with how often the iteration had it before, so that its responses get other seeds;
 10. a trainer whose machine is taken away saves the last iteration that is whole, and ends (`compass.rl.notice`).
@@ -34,9 +34,8 @@ import torch
 from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
 from verl.utils.config import omega_conf_to_dataclass
 from verl.utils.debug import marked_timer
-from verl.workers.utils.losses import ppo_loss
 
-from compass.rl import estimators, one_update
+from compass.rl import estimators, policy_loss
 from compass.rl.adaptive_entropy import COEFFICIENT, find_applied_coefficient, move_coefficient
 from compass.rl.correction import compare_responses
 from compass.rl.guards.findings import Findings
@@ -84,11 +83,12 @@ class StageTrainer(PPOTrainerSync):
         self.kl_ctrl_in_reward.update(current_kl=float(last[KL_IN_REWARD]), n_steps=responses)
 
     def init(self) -> None:
-        """Start every part, and have the actor compute the loss of an iteration with one update."""
+        """Start every part, and give the actor its loss."""
         super().init()
-        if self.watch.one_update:
+        distillation = self.config.get("distillation")
+        if not (distillation and distillation.enabled):  # which has a loss of its own
             actor = omega_conf_to_dataclass(self.config.actor_rollout_ref.actor)
-            self.actor_rollout_wg.set_loss_fn(partial(one_update.loss, actor))
+            self.actor_rollout_wg.set_loss_fn(partial(policy_loss.loss, actor))
 
     def fit(self, agent_loop_manager: Any) -> None:
         """Train, to the last iteration or until the machine is taken away."""
@@ -268,10 +268,10 @@ class StageTrainer(PPOTrainerSync):
         self._begin_update("update")
         if self.watch.entropy.entropy_target:
             self._follow_entropy(metrics)
-        batch.extra_info[one_update.FLAG] = self.one_pass
+        batch.extra_info[policy_loss.FLAG] = self.one_pass
         batch = super()._update_actor(batch, metrics)
         if self.one_pass:
-            one_update.rename_metrics(metrics)
+            policy_loss.rename_metrics(metrics)
         return batch
 
     def _follow_entropy(self, metrics: dict) -> None:
@@ -279,7 +279,7 @@ class StageTrainer(PPOTrainerSync):
         ours, actor = self.watch.entropy, self.config.actor_rollout_ref.actor
         metrics[COEFFICIENT] = move_coefficient(self.history, metrics[ENTROPY], ours)
         actor.entropy_coeff = find_applied_coefficient(metrics, ours.entropy_target)
-        self.actor_rollout_wg.set_loss_fn(partial(ppo_loss, omega_conf_to_dataclass(actor)))
+        self.actor_rollout_wg.set_loss_fn(partial(policy_loss.loss, omega_conf_to_dataclass(actor)))
 
     def _balance_batch(self, batch: Any, metrics: dict, *arguments: Any, **named: Any) -> Any:
         if self.actor_rollout_wg.world_size > 1:

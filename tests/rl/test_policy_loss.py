@@ -39,10 +39,11 @@ def micro_batch(old: torch.Tensor, **more: Any) -> Any:
     )
 
 
-def actor(entropy_coeff: float = 0.0) -> Any:
-    from verl.workers.config import FSDPActorConfig
+def actor(entropy_coeff: float = 0.0, mode: str = "vanilla") -> Any:
+    from verl.workers.config import FSDPActorConfig, PolicyLossConfig
 
     return FSDPActorConfig(
+        policy_loss=PolicyLossConfig(loss_mode=mode),
         strategy="fsdp2",
         rollout_n=3,
         ppo_micro_batch_size_per_gpu=3,
@@ -79,7 +80,7 @@ def rollouts(apart: float) -> torch.Tensor:
 def test_loss_and_gradient_are_those_after_a_pass_for_old_log_probabilities(entropy_coeff: float) -> None:
     from verl.workers.utils.losses import ppo_loss
 
-    from compass.rl.one_update import FLAG, loss
+    from compass.rl.policy_loss import FLAG, loss
 
     output, theirs = passed()
     expected, _ = ppo_loss(actor(entropy_coeff), output, micro_batch(own_log_probabilities()))
@@ -93,7 +94,7 @@ def test_loss_and_gradient_are_those_after_a_pass_for_old_log_probabilities(entr
 
 
 def test_rollout_and_trainer_are_compared_on_every_token() -> None:
-    from compass.rl.one_update import FLAG, loss
+    from compass.rl.policy_loss import FLAG, loss
 
     output, _ = passed()
     _, metrics = loss(actor(), output, micro_batch(rollouts(0.5), **{FLAG: True}))
@@ -109,7 +110,7 @@ def test_rollout_and_trainer_are_compared_on_every_token() -> None:
 def test_the_largest_difference_of_a_batch_is_that_of_its_worst_micro_batch() -> None:
     from verl.utils.metric import Metric
 
-    from compass.rl.one_update import FLAG, loss
+    from compass.rl.policy_loss import FLAG, loss
 
     name = "training/rollout_probs_diff_max"
     parts = [loss(actor(), passed()[0], micro_batch(rollouts(apart), **{FLAG: True}))[1][name] for apart in (0.5, 0.0)]
@@ -121,7 +122,7 @@ def test_the_largest_difference_of_a_batch_is_that_of_its_worst_micro_batch() ->
 def test_without_the_flag_it_is_verls_loss() -> None:
     from verl.workers.utils.losses import ppo_loss
 
-    from compass.rl.one_update import loss
+    from compass.rl.policy_loss import loss
 
     expected, theirs = ppo_loss(actor(), passed()[0], micro_batch(rollouts(0.1)))
     value, metrics = loss(actor(), passed()[0], micro_batch(rollouts(0.1)))
@@ -129,8 +130,44 @@ def test_without_the_flag_it_is_verls_loss() -> None:
     assert metrics.keys() == theirs.keys()
 
 
+def cut_off(sizes: list[int]) -> torch.Tensor:
+    return ones(sizes) * 0
+
+
+@pytest.mark.parametrize("one_pass", [True, False])
+@pytest.mark.parametrize("tokens_of_the_update", [0, 40])
+def test_a_pass_in_which_no_token_trains_moves_nothing(one_pass: bool, tokens_of_the_update: int) -> None:
+    from compass.rl.policy_loss import FLAG, loss
+
+    output, values = passed()
+    batch = micro_batch(rollouts(0.5), batch_num_tokens=tokens_of_the_update, **{FLAG: one_pass})
+    batch["response_mask"] = cut_off(RESPONSES)
+    value, metrics = loss(actor(), output, batch)
+    value.backward()
+    assert value.item() == 0
+    assert values.grad.abs().sum() == 0
+    if one_pass:
+        assert metrics["training/rollout_probs_diff_max"].aggregate() > 0
+
+
+def test_the_gradient_of_geo_mean_does_not_depend_on_the_number_of_passes() -> None:
+    from compass.rl.policy_loss import loss
+
+    def gradient(responses: int, shares: int) -> torch.Tensor:
+        """The gradient of an update of so many like passes."""
+        output, values = passed()
+        for _ in range(shares):
+            value, _ = loss(actor(mode="geo_mean"), output, micro_batch(rollouts(0.1), global_batch_size=responses))
+            value.backward(retain_graph=True)
+        return values.grad
+
+    whole = gradient(3, 1)
+    assert torch.allclose(gradient(6, 2), whole)
+    assert whole.abs().sum() > 0
+
+
 def test_metrics_get_the_names_that_they_have_after_a_pass_of_their_own() -> None:
-    from compass.rl.one_update import rename_metrics
+    from compass.rl.policy_loss import rename_metrics
 
     metrics = {"actor/entropy_loss": 0.2, "actor/training/rollout_probs_diff_max": 1e-5, "actor/rollout_corr/kl": 0.0}
     rename_metrics(metrics)

@@ -50,7 +50,7 @@ MODULES = (
     "compass.rl.cpu.engine",
     "compass.rl.cpu.rollout",
     "compass.rl.dynamic_sampling",
-    "compass.rl.one_update",
+    "compass.rl.policy_loss",
     "compass.rl.reward_function",
     "transfer_queue",
     "transformers.models.qwen2.modeling_qwen2",
