@@ -61,7 +61,7 @@ CURVES = (
     Curve("timing_s/step", "walltime/iteration_s"),
     Curve("timing_s/gen", "walltime/rollout_s"),
     Curve("timing_s/update_actor", "walltime/update_s"),
-    Curve("perf/throughput", "walltime/tokens_per_s"),
+    Curve("perf/throughput", "walltime/tokens_per_s_per_rank"),
     Curve("guards/cut_off_share", "train/cut_off_share", "cut-off responses, %", percent=True, column="cut_off"),
     _shown("guards/loop_share", "responses that end in repetition, %", percent=True, tracked="train/looping_share"),
     _shown(

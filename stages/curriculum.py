@@ -29,7 +29,7 @@ REMEDIES = {
     Reason.UNGRADED: "`grade.max_problems` or `curriculum.use_source_level`",
     Reason.SOLVE_RATE: "`curriculum.solve_rate`",
 }
-"""What decides how many rows a reason drops; of any other it is the stage's mix."""
+"""What decides how many rows a reason drops; of any other it is what the stage takes."""
 
 
 class ShortError(UserError):
@@ -50,7 +50,7 @@ def run(settings: Settings, records: Path = RECORDS, folder: Path = FOLDER) -> S
     kept, dropped, chosen = curriculum(read, settings.curriculum, settings.seed)
     for stage, selection in chosen.items():
         if not selection.ids:
-            raise RecordError(f"{records}: {_describe_empty(stage, selection, read, dropped)}")
+            raise RecordError(f"{records}: {_describe_empty(stage, selection, read, dropped, settings)}")
     _check_batches(settings, chosen)
     summary = write_split(
         folder,
@@ -63,17 +63,23 @@ def run(settings: Settings, records: Path = RECORDS, folder: Path = FOLDER) -> S
     return replace(summary, note=_short(chosen))
 
 
-def _describe_empty(stage: str, selection: Selection, read: pa.Table, dropped: pa.Table) -> str:
+def _describe_empty(stage: str, selection: Selection, read: pa.Table, dropped: pa.Table, settings: Settings) -> str:
     """Why a stage has no problem at all: what took most rows, and the setting that decides it."""
     if not read.num_rows:
         return f"it holds no row, so that {stage} has no problem; the stage that wrote it kept none"
     counts = count_rows("curriculum", read.num_rows - dropped.num_rows, dropped)
-    remedy = REMEDIES.get(next(iter(counts.dropped), ""), f"`curriculum.mixes.{stage}`")
+    remedy = REMEDIES.get(next(iter(counts.dropped), ""), _selecting(stage, settings))
     lost = f"dropped were {counts.reasons(4)}" if dropped.num_rows else "none was dropped"
     return (
         f"no problem for {stage}, which wants levels {', '.join(map(str, selection.wanted))}; of {read.num_rows:,} rows {lost}: "
         f"change {remedy}, or give it more sources"
     )
+
+
+def _selecting(stage: str, settings: Settings) -> str:
+    """The settings that say which problems a stage takes."""
+    own = f"`curriculum.mixes.{stage}`"
+    return f"`curriculum.sources` or {own}" if settings.curriculum.sources else own
 
 
 def _check_batches(settings: Settings, chosen: dict[str, Selection]) -> None:
@@ -86,7 +92,7 @@ def _check_batches(settings: Settings, chosen: dict[str, Selection]) -> None:
             raise ShortError(
                 f"{name} gets {count} problems{less}, fewer than `rl.data.batch_size` ({batch}), so that it could fill no "
                 f"iteration; set `rl.data.batch_size` and `rl.optimizer.mini_batch_size` to {max(1, count - held)} or less, "
-                f"or give it more: sources, `curriculum.mixes.{name}`, `curriculum.solve_rate`"
+                f"or give it more: sources, {_selecting(name, settings)}, `curriculum.solve_rate`"
             )
 
 

@@ -103,9 +103,9 @@ class WarmStart(Prompting):
     def _shares(self) -> WarmStart:
         if self.gpus and self.batch_size % self.gpus:
             raise ValueError(f"`batch_size` ({self.batch_size}) must be a multiple of `gpus` ({self.gpus})")
-        if self.warmup_steps > self.steps:
+        if self.warmup_steps >= self.steps:
             raise ValueError(
-                f"`warmup_steps` ({self.warmup_steps}) must be at most `steps` ({self.steps}), or the learning rate is never reached"
+                f"`warmup_steps` ({self.warmup_steps}) must be less than `steps` ({self.steps}), or the learning rate is never reached"
             )
         return self
 

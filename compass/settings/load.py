@@ -39,6 +39,9 @@ class Fault:
         return f"{path}: {self.key}: {self.message}" + (f"; {self.hint}" if self.hint else "")
 
 
+IN_QUOTES = "YAML takes this for no text: write it in quotes"
+"""What to do about a number, or another value, where a text belongs."""
+
 _NO_BOOLEAN = {"yes": True, "on": True, "no": False, "off": False}
 """Words that YAML 1.1 took for a boolean."""
 
@@ -177,9 +180,12 @@ def _fault(problem: Any) -> Fault:
         message = "is missing"
     elif problem["type"] == "literal_error":
         expected = re.findall(r"'([^']*)'", str(problem["ctx"]["expected"]))
-        hint = did_you_mean(str(problem["input"]), expected, "`{}`").rstrip()
+        if str(problem["input"]) in expected:
+            hint = IN_QUOTES
+        else:
+            hint = did_you_mean(str(problem["input"]), expected, "`{}`").rstrip()
     elif problem["type"] == "string_type" and not isinstance(problem["input"], dict | list | None):
-        hint = "YAML takes this for no text: write it in quotes"
+        hint = IN_QUOTES
     elif problem["type"] == "bool_type" and str(problem["input"]).lower() in _NO_BOOLEAN:
         hint = f"write {str(_NO_BOOLEAN[str(problem['input']).lower()]).lower()}"
     # Of a missing key and of sections that contradict each other the value would say nothing more.

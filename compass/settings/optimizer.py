@@ -96,7 +96,7 @@ class Optimizer(Section):
         """Periods of the cosine within a stage's iterations: verl's trainer always takes these for the length of the schedule."""
         if not self.schedule_steps:
             return self.cycles
-        return self.cycles * (steps - self.warmup_steps) / (self.schedule_steps - self.warmup_steps)
+        return self.cycles * (steps - self.warmup_steps) / max(1, self.schedule_steps - self.warmup_steps)
 
     @property
     def follows_steps(self) -> bool:

@@ -133,6 +133,9 @@ UNUSED_BY_MODE: dict[str, frozenset[str]] = {
 }
 """Fields of `loss` that verl's loss of each mode does not read; `aggregation` is that of KL and entropy as well."""
 
+PER_PASS = ("clip_cov", "kl_cov")
+"""Modes of `loss` that choose among the tokens of a pass: what is a pass, `resources.micro_batch_size` or `micro_batch_tokens`, changes the update."""
+
 
 class Loss(Section):
     """The policy's loss."""
@@ -177,8 +180,9 @@ class Loss(Section):
     """With `entropy_target`: the largest coefficient; the default is that of Skywork-OR1's scripts."""
 
     overlong_filter: bool = False
-    """Leave responses that were cut off at `rollout.max_response_tokens` out of the loss and of what it is divided by (DAPO's overlong
-    filtering). In their group's mean they count as what they are paid. Needs `rollout.dynamic_sampling`, whose groups have a right response."""
+    """Leave responses that were cut off at `rollout.max_response_tokens` out of the loss (DAPO's overlong filtering), and their tokens out of what
+    `aggregation: token-mean` divides by; the others go on dividing by all responses of the update. In their group's mean they count as what they
+    are paid. Needs `rollout.dynamic_sampling`, whose groups have a right response."""
 
     @model_validator(mode="after")
     def _bound(self) -> Loss:
@@ -251,7 +255,7 @@ class Resources(Section):
     """Compute type of trainer, reference and rollouts. Parameters and AdamW's state are in single precision in any case."""
 
     micro_batch_size: Positive = 64
-    """On a CPU: responses in one forward and backward pass; memory against speed, no effect on results."""
+    """On a CPU: responses in one forward and backward pass; memory against speed, no effect on results but of the losses `PER_PASS`."""
 
     kv_cache_gib: Positive = 1
     """On a CPU: GiB of memory for the key-value cache of each rollout engine."""

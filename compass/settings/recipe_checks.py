@@ -38,6 +38,11 @@ def check_objective(recipe: Recipe, steps: int) -> None:
             "`loss.overlong_filter` needs `rollout.dynamic_sampling: true`: an iteration of nothing but responses that were cut off would "
             "have no token to train on; set one of them otherwise"
         )
+    if recipe.loss.overlong_filter and rollout.correction.bypass:
+        raise ValueError(
+            "`loss.overlong_filter` cannot go with `rollout.correction.bypass`: there verl compares rollout and trainer in each pass, and fails on "
+            "one of nothing but responses that were cut off; leave one of them out"
+        )
     if recipe.loss.mode != "vanilla" and rollout.correction.bypass:
         raise ValueError(
             f"`rollout.correction.bypass` has losses of its own (`rollout.correction.loss`), and `loss.mode` is {recipe.loss.mode}; "
@@ -51,6 +56,11 @@ def check_objective(recipe: Recipe, steps: int) -> None:
     if estimator == "gae":
         critic = recipe.advantage.critic
         length = recipe.optimizer.schedule_steps or steps
+        if recipe.optimizer.warmup_steps >= steps - alone:
+            raise ValueError(
+                f"`optimizer.warmup_steps` ({recipe.optimizer.warmup_steps}) must be less than the {steps - alone} iterations that "
+                f"`advantage.critic.alone` ({alone}) leaves to the policy: its learning rate would never reach its value"
+            )
         if critic.warmup_steps >= length:
             raise ValueError(
                 f"`advantage.critic.warmup_steps` ({critic.warmup_steps}) must be less than the {length} iterations of the schedule: the "
@@ -165,7 +175,11 @@ def _check_quantization(recipe: Recipe, cpu: bool) -> None:
     given, agreement = f"`rollout.quantization: {recipe.rollout.quantization}`", recipe.guards.agreement
     if cpu:
         raise ValueError(f"{given} is for GPUs, and `resources.gpus` is 0; leave it out, or name the GPUs")
-    if recipe.rollout.correction.weights == "none":
+    correction = recipe.rollout.correction
+    clips_to_rollout = (
+        correction.bypass and correction.loss == "ppo_clip"
+    )  # the clipped ratio already is to the rollout engine
+    if correction.weights == "none" and not clips_to_rollout:
         raise ValueError(
             f"{given} samples from other probabilities than the trainer's, and nothing corrects for it; set "
             "`rollout.correction: {weights: token}`"

@@ -34,7 +34,7 @@ def test_the_loss_that_the_actor_gets_has_the_coefficient() -> None:
     from verl.utils.config import omega_conf_to_dataclass
     from verl.workers.utils.losses import ppo_loss
 
-    from tests.rl.test_one_update import micro_batch, own_log_probabilities, passed
+    from tests.rl.test_policy_loss import micro_batch, own_log_probabilities, passed
 
     stage = settings({"loss": {"entropy_target": 0.2}}, steps=2).rl.stages["rl-1"]
     paths = StagePaths(Path("models/base"), Path("train.parquet"), Path("work"))

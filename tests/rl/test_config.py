@@ -281,6 +281,17 @@ def test_a_key_that_verl_lacks_or_a_setting_decides_is_refused(key: str, message
     assert message in str(error.value)
 
 
+def test_what_decides_a_key_is_named_also_with_a_warm_up_of_one_iteration() -> None:
+    warm = ODD.model_copy(
+        update={
+            "optimizer": ODD.optimizer.model_copy(update={"warmup_steps": 1}),
+            "verl": {"actor_rollout_ref.actor.optim.weight_decay": 0.1},
+        }
+    )
+    with pytest.raises(VerlKeyError, match=r"which `rl\.optimizer\.weight_decay` decides"):
+        verl_config("warm", warm, PATHS, seed=3)
+
+
 def test_another_optimizer_is_not_asked_for_torchs_fused_one() -> None:
     key = "actor_rollout_ref.actor.optim.override_optimizer_config"
     own = {"actor_rollout_ref.actor.optim.optimizer": "AdamW8bit"}

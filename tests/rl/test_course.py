@@ -113,6 +113,20 @@ def test_what_memory_and_speed_take_does_not_change_the_course(
     assert name_course("resources", **{name: value}) == name_course("resources")
 
 
+def test_what_is_a_pass_decides_the_course_of_a_loss_that_chooses_within_it(
+    stage: RlStage, start: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "train.parquet").write_bytes(b"problems")
+
+    def name(mode: str, micro_batch_size: int) -> str:
+        groups = {"loss": {"mode": mode}, "resources": {"micro_batch_size": micro_batch_size}}
+        changed = {group: getattr(stage, group).model_copy(update=values) for group, values in groups.items()}
+        return course(stage.model_copy(update=changed), seed=0, start=start, training_set=tmp_path / "train.parquet")
+
+    assert name("clip_cov", 8) != name("clip_cov", 64)
+    assert name("geo_mean", 8) == name("geo_mean", 64)
+
+
 @pytest.mark.parametrize("name", ["gpus", "ranks", "nodes"])
 def test_the_number_of_ranks_decides_the_course(name_course: Callable[..., str], name: str) -> None:
     """verl's checkpoints are of one file per rank."""

@@ -145,8 +145,7 @@ def trainer(tmp_path: Path, library: Any, load: Any) -> Any:
     library("verl.trainer.ppo.v1.trainer_sync", PPOTrainerSync=PPOTrainerSync)
     library("verl.utils.config", omega_conf_to_dataclass=lambda config: ("dataclass", config))
     rename = lambda metrics: metrics.update(renamed=True)  # noqa: E731
-    library("compass.rl.one_update", loss=print, rename_metrics=rename, FLAG="one_update")
-    library("verl.workers.utils.losses", ppo_loss=print)
+    library("compass.rl.policy_loss", loss=print, rename_metrics=rename, FLAG="one_update")
     library("verl.utils.debug", marked_timer=lambda name, timing: nullcontext())
     paths = StagePaths(tmp_path / "base", tmp_path / "train.parquet", tmp_path)
     watch = watch_config(TINY, paths)
@@ -348,12 +347,18 @@ def test_an_iteration_that_is_one_update_has_one_pass_but_where_its_rollouts_are
     assert passes == [2, 1, 2]
 
 
+def test_the_actor_has_our_loss_but_with_distillation(trainer: Any) -> None:
+    assert trainer.loss.func is print
+    made = type(trainer)(OmegaConf.merge(trainer.config, {"distillation": {"enabled": True}}))
+    made.init()
+    assert not hasattr(made, "loss")
+
+
 def test_where_an_iteration_is_several_updates_verls_own_pass_stays(trainer: Any) -> None:
     trainer.watch.one_update = False
     again = type(trainer)(trainer.config)
     again.init()
     again.iteration(2)
-    assert not hasattr(again, "loss")
     assert again.sent == {"one_update": False}
     assert again.config.algorithm.rollout_correction.bypass_mode is False
 

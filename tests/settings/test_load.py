@@ -133,6 +133,7 @@ def test_keys_from_a_merge_may_be_given_again(changed: Changed) -> None:
         ("loss", {"clip_low": 0.1}, ""),
         ("rl.advantage.estimator", "grpoo", "did you mean `grpo`?"),
         ("collect.sources.0.licence", 2.0, "YAML takes this for no text: write it in quotes"),
+        ("curriculum.mixes.rl-1", {1: 0.5, "2": 0.5}, "YAML takes this for no text: write it in quotes"),
         ("verify.require_self_equal", "Yes", "write true"),
     ],
 )

@@ -105,6 +105,18 @@ def test_stages_have_any_names_and_number(changed: Changed) -> None:
             "`loss.overlong_filter` needs `rollout.dynamic_sampling: true`",
         ),
         (
+            {"rl.loss.overlong_filter": True, "rl.rollout.correction.bypass": True},
+            "`loss.overlong_filter` cannot go with `rollout.correction.bypass`",
+        ),
+        (
+            {
+                "rl.advantage": {**GAE, "critic": {"alone": 15}},
+                "rl.rollout.dynamic_sampling": False,
+                "rl.optimizer.warmup_steps": 5,
+            },
+            "`optimizer.warmup_steps` (5) must be less than the 5 iterations that `advantage.critic.alone` (15) leaves",
+        ),
+        (
             {"rl.loss": {"entropy_target": 0.2, "aggregation": "seq-mean-token-sum"}},
             "`entropy_target` (0.2) is per token, and under `aggregation: seq-mean-token-sum` verl measures a sum",
         ),

@@ -84,6 +84,8 @@ def test_a_nucleus_that_the_trainer_does_not_know_is_refused_on_every_device(
         GPUS | flattened(resources__micro_batch_tokens=160, resources__offload="always"),
         GPUS
         | flattened(rollout__quantization="fp8", rollout__correction__weights="token", guards__agreement__level="warn"),
+        GPUS
+        | flattened(rollout__quantization="fp8", rollout__correction__bypass=True, guards__agreement__level="warn"),
         flattened(resources__kv_cache_gib=4),
     ],
 )

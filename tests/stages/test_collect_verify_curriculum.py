@@ -152,6 +152,15 @@ def test_curriculum_without_graded_problems_says_what_to_change(settings, tmp_pa
         curriculum.run(settings, tmp_path / "k.parquet", tmp_path / "curriculum")
 
 
+def test_curriculum_names_the_sources_that_it_was_told_to_take(settings, tmp_path):
+    graded(tmp_path, [str(n) for n in range(9)])
+    told = settings.curriculum.model_copy(update={"sources": ["elsewhere"]})
+    with pytest.raises(RecordError, match=r"not_selected 9: change `curriculum.sources` or `curriculum.mixes.rl-1`"):
+        curriculum.run(
+            settings.model_copy(update={"curriculum": told}), tmp_path / "grade/kept.parquet", tmp_path / "curriculum"
+        )
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [(None, "no such file; run the stage"), (b"PAR1", "unreadable .*; run `dvc repro -f grade`")],

@@ -12,7 +12,7 @@ from tensordict import NonTensorData, TensorDict
 from verl.workers.utils.losses import ppo_loss
 from verl.workers.utils.padding import response_from_nested
 
-from compass.rl import one_update
+from compass.rl import policy_loss
 
 APART = 0.01
 """How far the rollout's log-probabilities are from the trainer's here."""
@@ -35,8 +35,8 @@ def main(model: str) -> None:
     old = response_from_nested(passed, twice["response_mask"])
     twice["old_log_probs"] = old
     once["old_log_probs"] = torch.nested.as_nested_tensor([row + APART for row in old.unbind()], layout=torch.jagged)
-    once[one_update.FLAG] = NonTensorData(True)
-    json.dump({"twice": update(twice, ppo_loss), "once": update(once, one_update.loss)}, sys.stdout)
+    once[policy_loss.FLAG] = NonTensorData(True)
+    json.dump({"twice": update(twice, ppo_loss), "once": update(once, policy_loss.loss)}, sys.stdout)
 
 
 if __name__ == "__main__":
