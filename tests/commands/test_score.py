@@ -286,6 +286,23 @@ def test_golds_and_problems_of_a_file_of_their_own(tmp_path: Path, capsys: pytes
     ]  # fmt: skip
 
 
+def test_a_file_of_golds_decides_whatever_the_responses_hold_under_the_same_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Many files of responses have the model's own answer as `answer`."""
+    golds = write(tmp_path / "golds.jsonl", *({"id": n, "answer": "4", "q": "What is 2+2?"} for n in (1, 2, 3)))
+    rows = [{"id": 1, "answer": "5"}, {"id": 2, "answer": None}, {"id": 3, "answer": "4", "q": "Ask 4"}]
+    rows = [row | {"response": r"\boxed{4}" if row["id"] == 3 else r"\boxed{5}"} for row in rows]
+    out = tmp_path / "v.jsonl"
+    words = ("--golds", str(golds), "--id-field", "id", "--problem-field", "q", "--verdicts", str(out))
+    assert score(write(tmp_path / "r.jsonl", *rows), *words, gold="answer") == 0
+    found = printed(capsys)
+    assert (found["accuracy"], found["without_gold"]) == (pytest.approx(1 / 3), 0)
+    assert {json.loads(line)["gold"] for line in out.read_text().splitlines()} == {"4"}
+    assert score(tmp_path / "r.jsonl", *words, response="answer", gold="answer") == 0, "the two may have one name"
+    assert printed(capsys)["accuracy"] == pytest.approx(1 / 3)
+
+
 @pytest.mark.parametrize(
     ("golds", "words", "said"),
     [
