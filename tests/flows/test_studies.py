@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 import yaml
 
+from compass.cli import main
 from compass.errors import UserError
 from compass.locks import hold_turn
 from compass.report.page import write_pages
 from compass.report.study import compare_runs, study_sections
 from compass.studies.study import read_study
 from flows.run import RunRequest, list_experiments, run
-from flows.studies import find_done, find_running, plan_runs, read_runs, run_study
+from flows.studies import count_others, find_done, find_running, plan_runs, read_runs, run_study
 
 GRAPH = """\
 stages:
@@ -136,6 +137,60 @@ def results(root: Path):
     return [(one.arm, one.seed, result) for one, result in find_done(planned, read_runs("kl", root))]
 
 
+def write_results(root: Path) -> list[dict]:
+    """Results of every run that the study asks for now."""
+    planned = plan_runs("kl", read_study("kl", root), root)
+    runs = [{"arm": one.arm, "seed": one.seed, "digest": one.digest, "failed": False} for one in planned]
+    runs = [run | {"started": "", "seconds": 9, "scores": {"accuracy": 0.5}} for run in runs]
+    (root / "studies/results").mkdir(exist_ok=True)
+    (root / "studies/results/kl.json").write_text(json.dumps({"study": "kl", "runs": runs}))
+    return runs
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("  title: Compass-Thinker pipeline, debug profile", "  title: Another title"),
+        ("profile: debug", "profile: debug\nengines: {count: 3}"),
+        ("  require_self_equal: true\n", ""),
+    ],
+)
+def test_a_setting_that_changes_no_score_leaves_a_run_done(old: str, new: str, repository: Path) -> None:
+    write_results(repository)
+    path = repository / "profiles/debug.yaml"
+    changed = path.read_text().replace(old, new, 1)
+    assert changed != path.read_text()
+    path.write_text(changed)
+    planned = plan_runs("kl", read_study("kl", repository), repository)
+    kept = read_runs("kl", repository)
+    assert all(result for _, result in find_done(planned, kept))
+    assert count_others(planned, kept) == 0
+
+
+@pytest.mark.parametrize(
+    "changed", [{"model": "rl-2"}, {"model": ""}, {"settings": {"grade.rollouts": 3}}, {"seeds": [2, 3]}]
+)
+def test_another_model_or_setting_makes_other_runs_and_loses_none(
+    changed: dict, repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = write_results(repository)
+    write(repository, **changed)
+    assert [result for *_, result in results(repository)] == [None] * 4
+    monkeypatch.chdir(repository)
+    assert main(["study", "list"]) == 0
+    assert "0 of 4   Does KL cost accuracy? (4 runs have other settings)" in capsys.readouterr().out
+    assert main(["study", "show", "kl"]) == 0
+    assert "4 kept runs have other settings, or a model, an arm or a seed" in " ".join(capsys.readouterr().out.split())
+    said: list[str] = []
+    run_study("kl", read_study("kl", repository), repository, start=lambda one: (3, None), show=said.append)
+    assert "4 kept runs have other settings" in said[0]
+    found = read_runs("kl", repository)
+    assert found[:4] == kept, "a run that failed took no other's place"
+    assert [run["failed"] for run in found[4:]] == [True] * 4
+    write(repository)
+    assert all(result for *_, result in results(repository)), "the same settings find them again"
+
+
 def test_the_run_under_way_is_the_one_whose_values_stand_in_the_parameter_file(repository: Path) -> None:
     study(
         repository, Starter(repository, stop_after=1)
@@ -204,6 +259,7 @@ def check_kept(found: list) -> None:
     """What is kept of a run: its settings, scores, costs and curves."""
     arm, seed, kept = found[1]
     assert (arm, seed, kept["failed"], kept["experiment"]) == ("kl", 0, False, "kl-kl-0")
+    assert kept["model"] == "rl-1"
     assert kept["settings"] == {"rl.loss.kl_coef": 0.1, "seed": 0}
     assert kept["scores"]["accuracy"] == pytest.approx(0.6)
     assert kept["training"] == {"seconds": 4, "tokens": 18}
