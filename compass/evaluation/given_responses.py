@@ -136,7 +136,7 @@ def read_golds(golds: Path | Sequence[Row], fields: Fields) -> dict[str, Row]:
                 raise ResponsesError(
                     f"{path}: row {number} has no field {name!r}; it has {', '.join(field_names(row))}"
                 )
-        key = str(_reach(row, fields.id))
+        key = _read_id(row, fields.id, f"{path}: row {number}")
         if key in found:
             raise ResponsesError(
                 f"{path}: row {number}: {fields.id!r} is {key[:40]!r} a second time; golds need one row per id"
@@ -196,9 +196,8 @@ def _given(number: int, row: Row, known: Row, fields: Fields, path: Path) -> Giv
         problem = _reach(row, fields.problem)
     if problem is not None and not isinstance(problem, str):
         raise ResponsesError(f"{where}: {fields.problem!r} holds {_kind(problem)}; a problem is text")
-    name = _reach(row, fields.id) if fields.id else number if problem is None else text_digest(problem)
-    if name is MISSING or isinstance(name, list | dict):
-        raise ResponsesError(f"{where}: {fields.id!r} holds {_kind(name)}; an id is text or a number")
+    name = str(number) if problem is None else text_digest(problem)
+    name = _read_id(row, fields.id, where) if fields.id else name
     responses = _reach(row, fields.response)
     responses = responses if isinstance(responses, list) else [responses]
     texts = [None if text is MISSING or text != text else text for text in responses]  # a table's NaN is no response
@@ -209,7 +208,15 @@ def _given(number: int, row: Row, known: Row, fields: Fields, path: Path) -> Giv
                 f"The fields are {', '.join(field_names(row))}"
             )
     answer = "" if gold is MISSING else gold_answer(gold)
-    return Given(number, str(name), "" if is_placeholder(answer, problem or "") else answer, problem, texts)
+    return Given(number, name, "" if is_placeholder(answer, problem or "") else answer, problem, texts)
+
+
+def _read_id(row: Row, field: str, where: str) -> str:
+    """The id of a row, which `where` names in an error."""
+    name = _reach(row, field)
+    if name in (MISSING, None, "") or isinstance(name, list | dict) or name != name:  # a table's NaN is no id
+        raise ResponsesError(f"{where}: {field!r} holds {_kind(name)}; an id is text or a number")
+    return str(name)
 
 
 def _reach(row: Any, path: str) -> Any:
