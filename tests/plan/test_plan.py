@@ -172,6 +172,24 @@ def test_a_benchmark_has_the_problems_that_the_last_run_counted(tmp_path: Path) 
     assert responses == [4 * 9 * 300, 4 * 9 * 40]
 
 
+def test_other_prompts_are_sampled_without_greedy_responses(tmp_path: Path) -> None:
+    evaluate = TINY.evaluate.model_copy(update={"other_prompts": ["plain", "boxed"]})
+    settings = TINY.model_copy(update={"evaluate": evaluate})
+    one, several = (forecast(each, Machine(None, 0, 2), Known(2000), tmp_path).stages[-1] for each in (TINY, settings))
+    assert (one.responses, several.responses) == (4 * 300 * (8 + 1), 4 * 300 * (3 * 8 + 1))
+    assert several.hours[1] > 2 * one.hours[1]
+
+
+def test_a_measured_length_is_that_of_a_response_whatever_its_benchmark(tmp_path: Path) -> None:
+    scores = {
+        "long": {"length": 900.0, "problems": 30, "samples": 8},
+        "short": {"length": 100.0, "problems": 500, "samples": 8},
+        "average": {"length": 500.0, "problems": 530, "samples": 8},
+    }
+    write_json(tmp_path / "metrics/evaluate.json", {"models": {"base": scores}})
+    assert read_known(tmp_path).response["evaluate"] == pytest.approx((900 * 30 + 100 * 500) / 530)
+
+
 def test_a_benchmark_of_a_small_file_has_as_many_problems_as_the_file_before_any_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
