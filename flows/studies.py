@@ -209,14 +209,18 @@ def estimate_seconds_left(done: Sequence[tuple[Planned, Mapping[str, Any] | None
 
 
 def _own_stages(planned: Sequence[Planned], settings: Settings) -> set[str]:
-    """The stages that each arm runs for itself, by the sections in which the arms' settings differ."""
-    first = planned[0].values
-    differ = {name for one in planned for name in one.values if one.values[name] != first.get(name)} - {"seed"}
+    """The stages of a forecast that each arm runs for itself: those that read a section in which the arms' settings differ."""
+    first = planned[0].settings
+    sections = Settings.model_fields.keys() - {"seed"}
+    differ = {name for one in planned for name in sections if getattr(one.settings, name) != getattr(first, name)}
+    data = {"curation", "collect", "dedup", "denoise"}
     own = {"evaluate"}
     if differ != {"evaluate"}:
         own |= set(settings.rl.stages)
-    if not differ <= {"rl", "evaluate"}:
-        own |= {"base", "grade"}
+    if differ & {"base", "grade", *data}:
+        own.add("grade")
+    if differ & {"base", *(data if settings.base.warm_start else ())}:
+        own.add("base")
     return own
 
 

@@ -12,11 +12,15 @@ import yaml
 from compass.cli import main
 from compass.errors import UserError
 from compass.locks import hold_turn
+from compass.plan.forecast import Known, count_generated, forecast
+from compass.plan.hardware import find_machine
 from compass.report.page import write_pages
 from compass.report.study import compare_runs, study_sections
-from compass.studies.study import read_study
+from compass.studies.study import Study, read_study
 from flows.run import RunRequest, list_experiments, run
-from flows.studies import count_others, find_done, find_running, plan_runs, read_runs, run_study
+from flows.studies import count_others, estimate_seconds_left, find_done, find_running, plan_runs, read_runs, run_study
+
+ROOT = Path(__file__).resolve().parents[2]
 
 GRAPH = """\
 stages:
@@ -318,10 +322,33 @@ def test_a_file_that_holds_no_results_is_an_error(repository: Path) -> None:
         read_runs("kl", repository)
 
 
+@pytest.mark.parametrize(
+    ("own", "stages"),
+    [
+        ({"evaluate.samples": 4}, "evaluate"),
+        ({"rl.loss.kl_coef": 0.1}, "rl-1 rl-2 rl-3 evaluate"),
+        ({"curriculum.mixes.rl-1": {"1": 0.2, "2": 0.8}}, "rl-1 rl-2 rl-3 evaluate"),
+        ({"verify.suspicious_agreement": 0.8}, "rl-1 rl-2 rl-3 evaluate"),
+        ({"grade.rollouts": 3}, "grade rl-1 rl-2 rl-3 evaluate"),
+        ({"collect.max_problem_chars": 900}, "grade rl-1 rl-2 rl-3 evaluate"),
+        ({"base.pretrain.steps": 700}, "base grade rl-1 rl-2 rl-3 evaluate"),
+    ],
+)
+def test_the_time_of_stages_that_arms_share_counts_once_per_seed(own: dict, stages: str) -> None:
+    declared = Study.model_validate(STUDY | {"profile": "tiny", "model": "rl-3", "arms": {"a": {}, "b": own}})
+    planned = plan_runs("kl", declared, ROOT)
+    left = estimate_seconds_left([(one, None) for one in planned], ROOT)
+    seconds = []
+    for one in planned[:2]:
+        found = forecast(one.settings, find_machine(), Known(count_generated(one.settings)), ROOT).stages
+        seconds.append({stage.name: 3600 * stage.hours[1] for stage in found})
+    each = sum(seconds[0].values()) + sum(seconds[1][name] for name in stages.split())
+    assert left == pytest.approx(each * len(declared.seeds))
+
+
 def test_every_study_of_the_project_can_run() -> None:
-    root = Path(__file__).resolve().parents[2]
-    files = sorted(path.stem for path in (root / "studies").glob("*.yaml"))
+    files = sorted(path.stem for path in (ROOT / "studies").glob("*.yaml"))
     assert len(files) > 4
     for name in files:
-        declared = read_study(name, root)
-        assert len(plan_runs(name, declared, root)) == len(declared.arms) * len(declared.seeds)
+        declared = read_study(name, ROOT)
+        assert len(plan_runs(name, declared, ROOT)) == len(declared.arms) * len(declared.seeds)
