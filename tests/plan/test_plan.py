@@ -290,6 +290,29 @@ def test_gpus_are_parsed_and_found_as_nvidia_smi_shows_them(tmp_path: Path, monk
         check_memory("rl-1", one_gpu["rl-1"], config)
 
 
+@pytest.mark.parametrize(
+    ("shown", "name"),
+    [
+        ("NVIDIA L4", "l4"),
+        ("NVIDIA L40S", "l40s"),
+        ("NVIDIA L40", None),
+        ("NVIDIA A100-SXM4-80GB", "a100"),
+        ("NVIDIA H100 80GB HBM3", "h100"),
+        ("NVIDIA H200", "h200"),
+        ("NVIDIA GeForce RTX 3090 Ti", "rtx3090"),
+    ],
+)
+def test_a_gpu_is_known_by_a_whole_word(
+    shown: str, name: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "nvidia-smi"
+    script.write_text(f"#!/bin/sh\necho '{shown}, 24564'\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    found = find_gpus()
+    assert (found and found[0].name) == name
+
+
 def test_an_evaluation_until_a_verdict_takes_between_its_first_round_and_its_last() -> None:
     plain = forecast(TINY, Machine(None, 0, 2), Known(1_000), ROOT).stages[-1]
     asked = TINY.evaluate.model_copy(update={"until": "verdict", "at_most": 64})
