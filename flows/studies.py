@@ -1,6 +1,6 @@
 """A study's runs: every arm with every seed, one after another through `flows.run`, each kept in `studies/results/NAME.json`.
 
-A run that is there with the settings that the study asks for is done. So a study that was stopped or killed goes on with the run
+A run that is there with the settings and the model that the study asks for is done; all others stay in the file. So a study that was stopped or killed goes on with the run
 where it was, which itself goes on where that run's stages were; what arms share comes from DVC's cache.
 """
 
@@ -29,6 +29,7 @@ from compass.runs.repository import git_state
 from compass.settings import Settings
 from compass.settings.load import check_values, parse_values, read_text, read_values
 from compass.settings.recipe_checks import without_effect
+from compass.settings.section import Section
 from compass.studies.study import FOLDER, RESULTS, Study, find_model, list_measures
 from flows.overrides import FILE, change_text, check_edits, find_parameters
 from flows.run import RunRequest, RunResult, find_free_name, list_experiments
@@ -38,6 +39,15 @@ CURVES = ("accuracy", "entropy", "response_tokens", "left_out")
 
 WRITTEN = (FILE, "dvc.lock", RESULTS.as_posix())
 """Tracked files that every study changes: their changes say nothing of the code."""
+
+WITHOUT_SCORES: Any = {
+    "rl": True,  # each stage of it by itself
+    "profile": True,
+    "engines": True,
+    "curation": {"warn_share"},
+    "report": {"title", "viewer_megabytes"},
+}
+"""Settings that change no score, as pydantic's `exclude`."""
 
 Start = Callable[[RunRequest], tuple[int, RunResult | None]]
 """Starts a run; returns its exit status, and what it did where it ended well."""
@@ -54,11 +64,13 @@ class Planned:
     values: Mapping[str, Any]
     """The parameter file that the run has."""
     settings: Settings
+    model: str
+    """The model that is compared."""
 
     @property
     def digest(self) -> str:
-        """Of the parameter file's values: a run with another digest is another run."""
-        return hashlib.sha256(json.dumps(self.values, sort_keys=True).encode()).hexdigest()[:16]
+        """Of the model and of what its scores depend on: a run with another digest is another run."""
+        return hashlib.sha256(_effective_settings(self.settings, self.model).encode()).hexdigest()[:16]
 
 
 def plan_runs(name: str, study: Study, root: Path) -> list[Planned]:
@@ -80,30 +92,39 @@ def plan_runs(name: str, study: Study, root: Path) -> list[Planned]:
             except UserError as error:
                 raise UserError(f"{path}: arm {arm}: {str(error).replace(f'{FILE}: ', '')}") from None
             try:
-                find_model(study, settings)
+                model = find_model(study, settings)
             except UserError as error:
                 raise UserError(f"{path}: {error} (arm {arm})") from None
-            planned.append(Planned(arm, seed, overrides, values, settings))
+            planned.append(Planned(arm, seed, overrides, values, settings, model))
     first: dict[str, str] = {}
     for one in planned[: len(study.arms)]:
-        model = find_model(study, one.settings)
-        key = _effective_settings(one.settings, model)
-        if key in first:
+        if one.digest in first:
             raise UserError(
-                f"{path}: the arms {first[key]} and {one.arm} have the same settings, or differ only in such as do nothing with their "
-                f"other settings or for {model}, which is compared; change or remove one"
+                f"{path}: the arms {first[one.digest]} and {one.arm} have the same settings, or differ only in such as do nothing with their "
+                f"other settings or for {one.model}, which is compared; change or remove one"
             )
-        first[key] = one.arm
+        first[one.digest] = one.arm
     return planned
 
 
 def _effective_settings(settings: Settings, model: str) -> str:
-    """All settings but those of RL stages that do not lead to the model, or that a stage's other settings switch off (`lora.alpha` without LoRA)."""
-    stages = {}
-    while stage := settings.rl.stages.get(model):
-        stages[model] = stage.model_dump(mode="json", exclude=without_effect(stage))
-        model = stage.init_from
-    return json.dumps([settings.model_dump(mode="json", exclude={"rl"}), stages], sort_keys=True)
+    """A model and the settings that its scores depend on.
+
+    Left out are RL stages that do not lead to the model, what a stage's other settings switch off (`lora.alpha` without LoRA), `WITHOUT_SCORES`, and
+    settings at their default: one that a later version adds makes no run another one. A default that a version changes is a change of code, and the
+    commit that is kept with each run tells it.
+    """
+    stages, name = {}, model
+    while stage := settings.rl.stages.get(name):
+        stages[name] = _list_changed(stage, without_effect(stage))
+        name = stage.init_from
+    return json.dumps([model, _list_changed(settings, WITHOUT_SCORES), stages], sort_keys=True)
+
+
+def _list_changed(section: Section, without: Any) -> dict[str, Any]:
+    """A section's settings that are not at their default; without groups of which none is left, as one that is new would be."""
+    values = section.model_dump(mode="json", exclude=without, exclude_defaults=True)
+    return {name: value for name, value in values.items() if value != {}}
 
 
 def check_runs(name: str, planned: list[Planned], root: Path) -> None:
@@ -140,6 +161,12 @@ def find_done(planned: list[Planned], runs: list[dict[str, Any]]) -> list[tuple[
     """Every planned run with its result; None where it has none with these settings."""
     kept = {(run["arm"], run["seed"], run["digest"]): run for run in runs}
     return [(one, kept.get((one.arm, one.seed, one.digest))) for one in planned]
+
+
+def count_others(planned: Sequence[Planned], runs: Sequence[Mapping[str, Any]]) -> int:
+    """How many of a study's kept runs are none of the planned ones: they have other settings, another model, or an arm or seed that is gone."""
+    asked = {(one.arm, one.seed, one.digest) for one in planned}
+    return sum((run["arm"], run["seed"], run["digest"]) not in asked for run in runs)
 
 
 def find_running(done: Sequence[tuple[Planned, Mapping[str, Any] | None]], root: Path) -> Planned | None:
@@ -182,14 +209,18 @@ def estimate_seconds_left(done: Sequence[tuple[Planned, Mapping[str, Any] | None
 
 
 def _own_stages(planned: Sequence[Planned], settings: Settings) -> set[str]:
-    """The stages that each arm runs for itself, by the sections in which the arms' settings differ."""
-    first = planned[0].values
-    differ = {name for one in planned for name in one.values if one.values[name] != first.get(name)} - {"seed"}
+    """The stages of a forecast that each arm runs for itself: those that read a section in which the arms' settings differ."""
+    first = planned[0].settings
+    sections = Settings.model_fields.keys() - {"seed"}
+    differ = {name for one in planned for name in sections if getattr(one.settings, name) != getattr(first, name)}
+    data = {"curation", "collect", "dedup", "denoise"}
     own = {"evaluate"}
     if differ != {"evaluate"}:
         own |= set(settings.rl.stages)
-    if not differ <= {"rl", "evaluate"}:
-        own |= {"base", "grade"}
+    if differ & {"base", "grade", *data}:
+        own.add("grade")
+    if differ & {"base", *(data if settings.base.warm_start else ())}:
+        own.add("base")
     return own
 
 
@@ -215,7 +246,10 @@ def run_study(name: str, study: Study, root: Path, *, start: Start, show: Callab
     root = root.resolve()
     planned = plan_runs(name, study, root)
     check_runs(name, planned, root)
-    failed, done = 0, find_done(planned, read_runs(name, root))
+    kept = read_runs(name, root)
+    failed, done = 0, find_done(planned, kept)
+    if others := count_others(planned, kept):
+        show(f"{others} kept runs have other settings and do not count here; they stay in {RESULTS / f'{name}.json'}")
     lacking = sum(result is None or result.get("failed") for _, result in done)
     if lacking and (left := estimate_seconds_left(done, root)) is not None:
         took = any(result and not result.get("failed") for _, result in done)
@@ -233,7 +267,8 @@ def run_study(name: str, study: Study, root: Path, *, start: Start, show: Callab
         if status not in (0, 3):
             show(f"stopped; `compass study run {name}` goes on where it was. {FILE} holds the values of this run")
             return status
-        facts: dict[str, Any] = {"arm": one.arm, "seed": one.seed, "digest": one.digest, "failed": ended is None}
+        facts: dict[str, Any] = {"arm": one.arm, "seed": one.seed, "digest": one.digest, "model": one.model}
+        facts["failed"] = ended is None
         seconds = time.monotonic() - clock if ended is None else ended.seconds  # without the wait for its turn
         facts |= {"started": began.isoformat(timespec="seconds"), "seconds": round(seconds)}
         facts |= {"settings": dict(one.overrides), **git_state(root, without=WRITTEN)}
@@ -244,7 +279,7 @@ def run_study(name: str, study: Study, root: Path, *, start: Start, show: Callab
             facts |= {
                 "ran": list(ended.ran),
                 "restored": list(ended.restored),
-                **measure_run(root, one.settings, find_model(study, one.settings)),
+                **measure_run(root, one.settings, one.model),
             }
             facts["experiment"] = experiment if experiment in list_experiments(root) else None
         _keep(name, root, facts)
@@ -289,7 +324,8 @@ def measure_run(root: Path, settings: Settings, model: str) -> dict[str, Any]:
 
 
 def _keep(name: str, root: Path, facts: Mapping[str, Any]) -> None:
-    """Add a run to the study's results, in the place of an earlier one of the same arm and seed."""
-    others = [run for run in read_runs(name, root) if (run["arm"], run["seed"]) != (facts["arm"], facts["seed"])]
+    """Add a run to the study's results, in the place of an earlier one of the same arm, seed and digest."""
+    key = ("arm", "seed", "digest")
+    others = [run for run in read_runs(name, root) if any(run[part] != facts[part] for part in key)]
     lines = ",\n".join(json.dumps(run, ensure_ascii=False) for run in [*others, facts])
     write_text(root / RESULTS / f"{name}.json", f'{{"study": {json.dumps(name)}, "runs": [\n{lines}\n]}}\n')

@@ -49,7 +49,8 @@ def score(
 
     Raises:
         SourceError, ResponsesError: a file cannot be read or scored.
-        UserError: `--out` or `--verdicts` cannot be written, or `--out` is given for several files and nothing says which rows are one problem.
+        UserError: `--out` or `--verdicts` cannot be written, a file is given twice, or `--out` is given for several files and nothing says which rows are
+            one problem.
 
     Examples:
         compass score answers.jsonl.gz --response-field response --gold-field answer
@@ -58,12 +59,15 @@ def score(
         compass score small.jsonl large.jsonl --response-field response --gold-field answer --problem-field question --out scored
         compass score small.jsonl large.jsonl --response-field response --gold-field gold --golds golds.jsonl --id-field id
     """
-    from compass.library.score import check_page, compare_scored, name_files, write_scored
+    from compass.library.score import check_page, compare_scored, name_files, tell_files_apart, write_scored
     from compass.library.score import score as score_responses
 
-    named = dict(map(_name, [responses, *others]))
-    files = list(named)
-    names = [named[path] or name for path, name in zip(files, name_files(files), strict=True)]
+    named = list(map(_name, [responses, *others]))
+    files = [path for path, _ in named]
+    places = [path.resolve() for path in files]
+    if twice := next((path for at, path in enumerate(files) if places[at] in places[:at]), None):
+        raise UserError(f"{twice}: is given twice; give each file once")
+    names = [name or short for (_, name), short in zip(named, name_files(files), strict=True)]
     if len(set(names)) < len(names):
         raise UserError(f"NAME=FILE: two files have one name ({', '.join(names)}); give each its own")
     if out is not None:
@@ -91,14 +95,22 @@ def score(
             for verdict in scored.verdicts:
                 write({"file": str(path)} | verdict)
     printed: dict[str, Any] = {"files": [{"file": path} | scored.scores for path, scored in found.items()]}
-    if others and (id_field or problem_field):
-        printed["comparisons"] = compare_scored({path: own.verdicts for path, own in found.items()})
+    compared = {path: own.verdicts for path, own in found.items()} if others and (id_field or problem_field) else {}
+    if compared:
+        printed["comparisons"] = compare_scored(compared)
     if readers and others:
         printed["order"] = _order({path: scored.scores for path, scored in found.items()})
     print(json.dumps(printed if others else printed["files"][0], indent=2, ensure_ascii=False))
     for path, scored in found.items():
         for line in scored.warnings:
             print(f"warning: {f'{path}: ' if others else ''}{line}", file=sys.stderr)
+    for path, ids in tell_files_apart(compared).items():
+        if ids:
+            print(
+                f"warning: {path}: left out of the comparison, because a file before it has another gold under the same id: {len(ids):,} "
+                f"problem{'s' * (len(ids) > 1)}; name a field that tells problems apart, or correct the golds",
+                file=sys.stderr,
+            )
     for line in next(iter(found.values())).left_out:
         print(f"left out: {line}", file=sys.stderr)
     if out is not None:

@@ -30,12 +30,14 @@ def list_studies() -> int:
     unreadable = 0
     for path in sorted(Path("studies").glob("*.yaml")):
         try:
-            study, runs, *_ = _read(path.stem)
+            study, runs, others, *_ = _read(path.stem)
         except UserError as error:  # the others are listed all the same
             print(f"{path.stem:<16} cannot run: {error}", file=sys.stderr)
             unreadable = 1
         else:
-            print(f"{path.stem:<16} {sum(run is not None for *_, run in runs):>3} of {len(runs):<3} {study.question}")
+            more = f" ({others} runs have other settings)" if others else ""
+            done = sum(run is not None for *_, run in runs)
+            print(f"{path.stem:<16} {done:>3} of {len(runs):<3} {study.question}{more}")
     return unreadable
 
 
@@ -95,8 +97,8 @@ def show(name: str, /, *, html: Path | None = None, json: bool = False) -> int:
     from compass.report.page import write_pages
     from compass.report.study import compare_runs, study_sections
 
-    study, runs, left, running = _read(name)
-    sections = study_sections(study, runs, left)
+    study, runs, others, left, running = _read(name)
+    sections = study_sections(study, runs, left, others)
     if json:
         print(json_module.dumps([dataclasses.asdict(one) for one in compare_runs(study, runs)], indent=2))
     else:
@@ -108,13 +110,16 @@ def show(name: str, /, *, html: Path | None = None, json: bool = False) -> int:
     return 0
 
 
-def _read(name: str) -> tuple[Study, Runs, float | None, Planned | None]:
-    """A study, each of its runs with its result, the seconds that those without one will take, and the run that is under way."""
+def _read(name: str) -> tuple[Study, Runs, int, float | None, Planned | None]:
+    """A study, each of its runs with its result, how many kept runs have other settings, the seconds that runs without a result will take, and the run that
+    is under way."""
     from compass.studies.study import read_study
-    from flows.studies import estimate_seconds_left, find_done, find_running, plan_runs, read_runs
+    from flows.studies import count_others, estimate_seconds_left, find_done, find_running, plan_runs, read_runs
 
     root = Path.cwd()
     study = read_study(name, root)
-    done = find_done(plan_runs(name, study, root), read_runs(name, root))
+    planned, kept = plan_runs(name, study, root), read_runs(name, root)
+    done = find_done(planned, kept)
     runs = [(one.arm, one.seed, result) for one, result in done]
-    return study, runs, estimate_seconds_left(done, root), find_running(done, root)
+    others = count_others(planned, kept)
+    return study, runs, others, estimate_seconds_left(done, root), find_running(done, root)

@@ -72,12 +72,7 @@ def evaluate_model(
         what=f"{name} on {len(benchmarks)} benchmark{'s' * (len(benchmarks) != 1)}",
         engines=engines,
     )
-    failed = pc.equal(responses.column("finish_reason"), FAILED)
-    if lost := responses.filter(failed).column("id").unique().to_pylist():
-        raise SamplingError(
-            f"{name}: no response to {len(lost)} problems ({', '.join(lost[:5])}), which ended one engine after the other; a score without "
-            "them would be of another benchmark. All others are kept: run again to try these once more"
-        )
+    check_sampled(name, responses)
     problems = dict(zip(ids, items.column("problem").to_pylist(), strict=True))
     scored = score_other_golds(score_responses(responses, golds(items), problems), items)
     source = dict(zip(ids, items.column("source").to_pylist(), strict=True))
@@ -89,6 +84,20 @@ def evaluate_model(
     ):
         scored = scored.append_column(column, pa.array(values, type=pa.string()))
     return scored.select(COLUMNS), {digest: facts}
+
+
+def check_sampled(name: str, responses: pa.Table) -> None:
+    """Refuse to score a model's responses while some are not known.
+
+    Raises:
+        SamplingError: engines or servers failed on some problems.
+    """
+    failed = pc.equal(responses.column("finish_reason"), FAILED)
+    if lost := responses.filter(failed).column("id").unique().to_pylist():
+        raise SamplingError(
+            f"{name}: no response to {len(lost)} problems ({', '.join(lost[:5])}), on which every engine or server failed; a score without "
+            "them would be of another benchmark. All others are kept: run again to try these once more"
+        )
 
 
 def evaluate_prompts(

@@ -81,7 +81,8 @@ def read_given(
 
     Rows are one problem where `fields.id` has the same value, or, without it, `fields.problem` and the gold, whose id is a digest of the problem (with
     `-2`, `-3`, … for further golds); else each row is its own, and its id is its number.
-    With `golds`, of `read_golds`, the row of the same id there gives what a row lacks; one that has none there has no gold.
+    With `golds`, of `read_golds`, the gold is that of the row of the same id there, whatever a row itself holds, and so is the problem where that row has
+    one; a row whose id is not there has no gold.
 
     Raises:
         SourceError: the file cannot be read.
@@ -92,12 +93,12 @@ def read_given(
     numbers: dict[str, dict[str, int]] = {}
     path = responses if isinstance(responses, Path) else Path("responses")  # what messages name
     for number, row in _rows(responses):
-        known = {} if golds is None else golds.get(str(_reach(row, fields.id or "")))
+        known = row if golds is None else golds.get(str(_reach(row, fields.id or "")))
         asked = fields if known is not None else replace(fields, problem=None)
-        row = ({fields.gold: None} if known is None else known) | row
+        known = {fields.gold: None} if known is None else known
         if number == 0:
-            _check(row, asked, path)
-        given = _given(number, row, asked, path)
+            _check(row, known, asked, path)
+        given = _given(number, row, known, asked, path)
         if fields.id and given.gold:
             _check_gold(given, first.setdefault(given.id, (given.gold, number)), fields, path)
         elif given.gold and given.problem is not None:
@@ -135,7 +136,7 @@ def read_golds(golds: Path | Sequence[Row], fields: Fields) -> dict[str, Row]:
                 raise ResponsesError(
                     f"{path}: row {number} has no field {name!r}; it has {', '.join(field_names(row))}"
                 )
-        key = str(_reach(row, fields.id))
+        key = _read_id(row, fields.id, f"{path}: row {number}")
         if key in found:
             raise ResponsesError(
                 f"{path}: row {number}: {fields.id!r} is {key[:40]!r} a second time; golds need one row per id"
@@ -154,16 +155,23 @@ def _check_gold(given: Given, first: tuple[str, int], fields: Fields, path: Path
         )
 
 
-def _check(row: Row, fields: Fields, path: Path) -> None:
+def _check(row: Row, known: Row, fields: Fields, path: Path) -> None:
+    """Refuse a first row that lacks a field; `known` is the row that holds the gold."""
     above = fields.response.rpartition(EACH)[0]
     if above and fields.gold.startswith(above + EACH):
         raise ResponsesError(
             f"{path}: {fields.response!r} and {fields.gold!r} both go through the list {above!r}, so that its elements are the rows; "
             f"write each as a row of its own, for example with `jq -c '.{above}[]'`"
         )
-    for name in (fields.response, fields.gold, fields.problem, fields.id):
-        if name is not None and _reach(row, name) is MISSING:
-            raise ResponsesError(f"{path}: the first row has no field {name!r}; it has {', '.join(field_names(row))}")
+    for name, places in (
+        (fields.response, [row]),
+        (fields.gold, [known]),
+        (fields.problem, [known, row]),
+        (fields.id, [row]),
+    ):
+        if name is not None and all(_reach(place, name) is MISSING for place in places):
+            has = ", ".join(field_names(places[-1]))
+            raise ResponsesError(f"{path}: the first row has no field {name!r}; it has {has}")
 
 
 def field_names(row: Row, above: str = "") -> list[str]:
@@ -179,15 +187,17 @@ def field_names(row: Row, above: str = "") -> list[str]:
     return names
 
 
-def _given(number: int, row: Row, fields: Fields, path: Path) -> Given:
+def _given(number: int, row: Row, known: Row, fields: Fields, path: Path) -> Given:
+    """A row with the gold of the row `known`, and the problem of that row where it has one."""
     where = f"{path}: row {number}"
-    gold = _reach(row, fields.gold)
-    problem = _reach(row, fields.problem) if fields.problem else None
+    gold = _reach(known, fields.gold)
+    problem = None
+    if fields.problem and (problem := _reach(known, fields.problem)) is MISSING:
+        problem = _reach(row, fields.problem)
     if problem is not None and not isinstance(problem, str):
         raise ResponsesError(f"{where}: {fields.problem!r} holds {_kind(problem)}; a problem is text")
-    name = _reach(row, fields.id) if fields.id else number if problem is None else text_digest(problem)
-    if name is MISSING or isinstance(name, list | dict):
-        raise ResponsesError(f"{where}: {fields.id!r} holds {_kind(name)}; an id is text or a number")
+    name = str(number) if problem is None else text_digest(problem)
+    name = _read_id(row, fields.id, where) if fields.id else name
     responses = _reach(row, fields.response)
     responses = responses if isinstance(responses, list) else [responses]
     texts = [None if text is MISSING or text != text else text for text in responses]  # a table's NaN is no response
@@ -198,7 +208,15 @@ def _given(number: int, row: Row, fields: Fields, path: Path) -> Given:
                 f"The fields are {', '.join(field_names(row))}"
             )
     answer = "" if gold is MISSING else gold_answer(gold)
-    return Given(number, str(name), "" if is_placeholder(answer, problem or "") else answer, problem, texts)
+    return Given(number, name, "" if is_placeholder(answer, problem or "") else answer, problem, texts)
+
+
+def _read_id(row: Row, field: str, where: str) -> str:
+    """The id of a row, which `where` names in an error."""
+    name = _reach(row, field)
+    if name in (MISSING, None, "") or isinstance(name, list | dict) or name != name:  # a table's NaN is no id
+        raise ResponsesError(f"{where}: {field!r} holds {_kind(name)}; an id is text or a number")
+    return str(name)
 
 
 def _reach(row: Any, path: str) -> Any:

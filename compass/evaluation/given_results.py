@@ -12,6 +12,7 @@ from compass.evaluation.given_responses import Given, Judged
 from compass.evaluation.results import PROBLEMS
 from compass.sampling.response import RESPONSES
 from compass.sampling.score import SCORES, describe_scored
+from compass.verifier import same_answer
 
 BENCHMARK = "responses"
 """What the problems of responses made elsewhere are called together."""
@@ -46,23 +47,43 @@ class Kept:
             self.samples.append({"id": name, "sample": number} | scored | plain)
 
 
-def given_tables(kept: Mapping[str, Kept]) -> tuple[pa.Table, pa.Table]:
-    """All models' responses as rows of `compass.evaluation.evaluate.COLUMNS`, and their problems as rows of `PROBLEMS`, each as the first model has it."""
-    rows = [row | {"model": model, "benchmark": BENCHMARK} for model, own in kept.items() for row in own.samples]
+def given_tables(kept: Mapping[str, Kept], apart: Mapping[str, Mapping[str, str]]) -> tuple[pa.Table, pa.Table]:
+    """All models' responses as rows of `compass.evaluation.evaluate.COLUMNS`, and their problems as rows of `PROBLEMS`, each as the first model has it.
+
+    Args:
+        kept: model to its responses and problems.
+        apart: model to the ids of problems that are others than those of the models before it, of `tell_apart`.
+    """
+    rows: list[dict[str, Any]] = []
     problems: dict[str, dict[str, Any]] = {}
-    for own in kept.values():
-        problems = own.problems | problems
+    for model, own in kept.items():
+        names = {name: apart[model].get(name, name) for name in own.problems}
+        rows += [row | {"model": model, "benchmark": BENCHMARK, "id": names[row["id"]]} for row in own.samples]
+        problems = {names[name]: row | {"id": names[name]} for name, row in own.problems.items()} | problems
     asked = [row | {"benchmark": BENCHMARK, "source_id": row["id"]} for row in problems.values()]
     samples = pa.Table.from_pylist(rows, schema=SAMPLES).select(COLUMNS)
     return samples, pa.Table.from_pylist(asked, schema=PROBLEMS)
 
 
-def count_other_golds(kept: Mapping[str, Kept]) -> dict[str, int]:
-    """Model to how many of its problems have another gold than with a model before it: each is judged by its own."""
-    golds: dict[str, str] = {}
-    found = {}
-    for model, own in kept.items():
-        found[model] = sum(golds.setdefault(name, row["answer"]) != row["answer"] for name, row in own.problems.items())
+def tell_apart(golds: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
+    """Ids that mean other problems in one file than in another, because their golds are other answers.
+
+    Args:
+        golds: file to the gold of each id.
+
+    Returns:
+        File to the ids whose gold is not that of the first file with this id, each with the id that it gets instead.
+    """
+    known: dict[str, list[str]] = {}
+    found: dict[str, dict[str, str]] = {file: {} for file in golds}
+    for file, own in golds.items():
+        for name, gold in own.items():
+            others = known.setdefault(name, [])
+            first = next((other for other in others if other == gold or same_answer(other, gold)), None)
+            if first is None:
+                others.append(first := gold)
+            if first != others[0]:
+                found[file][name] = f"{name} with gold {first}"
     return found
 
 

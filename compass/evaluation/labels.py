@@ -128,7 +128,8 @@ def measured_error(responses: list[Response], labels: Labels) -> dict[str, Any]:
         `responses` (rows), `labelled` and `unsure` (distinct responses); `error` (share of responses whose verdict is wrong, 0..1) with
         `ci95`; of it `accepted_wrong` (called right, is wrong) and `refused_right`; `strata`: name to `responses`, `labelled`, `wrong`.
         `error` and its parts are null while a stratum of more than 1% of the responses has no label, `ci95` counts such a stratum
-        as unknown (0 to 1). The interval joins the strata's Wilson intervals by MOVER.
+        as unknown (0 to 1). The interval joins the strata's Wilson intervals by MOVER. A rate weighs responses by their rows, so that its interval is that
+        of Kish's effective number of labels, (Σ rows)² / Σ rows² (Kish 1965, Survey Sampling, section 11.7).
     """
     total = sum(one.count for one in responses)
     strata: dict[str, dict[str, int]] = {}
@@ -148,7 +149,8 @@ def measured_error(responses: list[Response], labels: Labels) -> dict[str, Any]:
         weight = sum(one.count for one, _ in judged)
         accepted = sum(one.count for one in wrong if one.correct) / weight
         refused = sum(one.count for one in wrong if not one.correct) / weight
-        parts.append((share, accepted + refused, *wilson(accepted + refused, len(judged))))
+        effective = weight**2 / sum(one.count**2 for one, _ in judged)
+        parts.append((share, accepted + refused, *wilson(accepted + refused, effective)))
         wrong_ways.append((share * accepted, share * refused))
     error, interval = join_strata(parts)
     keys = {one.key for one in responses}

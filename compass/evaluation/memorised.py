@@ -89,8 +89,9 @@ def probe_model(
         Rows of `MEMORISED`.
 
     Raises:
-        SamplingError: the model cannot be used.
+        SamplingError: the model cannot be used, or some responses are not known.
     """
+    from compass.evaluation.evaluate import check_sampled
     from compass.golds import golds
     from compass.sampling.engines import setup_facts
     from compass.sampling.response import PROMPT_TOO_LONG
@@ -108,6 +109,7 @@ def probe_model(
         asked = {id_: beginning for id_, (beginning, end) in split.items() if end}
         what = f"{name}, {shown}% of each problem shown,"
         responses = sample_responses(asked, model=model, sampling=sampling, n=0, greedy=True, what=what, **options)
+        check_sampled(what.rstrip(","), responses)
         responses = responses.filter(pc.not_equal(responses.column("finish_reason"), PROMPT_TOO_LONG))
         scored = score_responses(responses, golds(items), texts) if responses.num_rows else responses
         for row in scored.to_pylist():

@@ -125,21 +125,32 @@ def compare_scored(verdicts: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[
         verdicts: each file's name to its verdicts, as in `Scored.verdicts`; those of one `id` are samples of one problem.
 
     Returns:
-        Per pair with a problem in common `file`, `other`, `problems` (in both) and `missing` (in one alone); and under `strict` and `lenient`, for the
-        accuracy in that mode, `difference` and `ci95` (of accuracy, -1 to 1), `words` (better, worse or neither, with the figures that decide),
+        Per pair with a problem in common `file`, `other`, `problems` (in both), `missing` (in one alone) and `other_golds` (ids that have other golds in
+        the two, so that each is a problem of one alone); and under `strict` and `lenient`, for the accuracy in that mode, `difference` and `ci95` (of accuracy, -1 to 1), `words` (better, worse or neither, with the figures that decide),
         `p` and `p_corrected` (Holm, over all pairs).
     """
+    apart = tell_files_apart(verdicts)
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for mode, suffix in (("strict", ""), ("lenient", "_lenient")):
-        for model, other, one in _compare(verdicts, suffix):
+        for model, other, one in _compare(verdicts, apart, suffix):
+            both = {row["id"] for row in verdicts[model]} & {row["id"] for row in verdicts[other]}
+            others = sum(apart[model].get(name) != apart[other].get(name) for name in both)
             pair = {"file": model, "other": other, "problems": one["problems"], "missing": one["missing"]}
+            pair["other_golds"] = others
             own = {name: one[name] for name in ("difference", "ci95", "words", "p", "p_corrected")}
             found.setdefault((model, other), pair)[mode] = own
     return list(found.values())
 
 
+def tell_files_apart(verdicts: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, dict[str, str]]:
+    """File to the ids whose gold is another answer than in a file before it, each with the id that it is compared by; verdicts as in `compare_scored`."""
+    from compass.evaluation.given_results import tell_apart
+
+    return tell_apart({file: {row["id"]: row["gold"] for row in own} for file, own in verdicts.items()})
+
+
 def _compare(
-    verdicts: Mapping[str, Sequence[Mapping[str, Any]]], suffix: str
+    verdicts: Mapping[str, Sequence[Mapping[str, Any]]], apart: Mapping[str, Mapping[str, str]], suffix: str
 ) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Every two files with a problem in common, and their comparison by the mode whose columns have the suffix."""
     import pyarrow as pa
@@ -147,8 +158,9 @@ def _compare(
     from compass.evaluation.comparisons import compare_models
 
     rows = [
-        {"model": name, "benchmark": "responses", "greedy": None, "id": row["id"], "answer": row[f"answer{suffix}"]}
-        | {"correct": row[f"correct{suffix}"], "correct_lenient": row["correct_lenient"]}
+        {"model": name, "benchmark": "responses", "greedy": None, "id": apart[name].get(row["id"], row["id"])}
+        | {"answer": row[f"answer{suffix}"], "correct": row[f"correct{suffix}"]}
+        | {"correct_lenient": row["correct_lenient"]}
         for name, own in verdicts.items()
         for row in own
     ]
@@ -190,14 +202,14 @@ def write_scored(found: Mapping[str, Scored], out: Path, *, megabytes: float = 2
     """Write scored responses as `compass evaluate` writes its own, and the page that `compass report` makes of them.
 
     Args:
-        found: each model's name to what `score` returned with `keep`; problems of one id are the same problem.
+        found: each model's name to what `score` returned with `keep`; problems of one id and gold are the same problem.
         out: the folder, checked with `check_page`.
         megabytes: most that responses may add to the page.
 
     Returns:
         The page, and its headline.
     """
-    from compass.evaluation.given_results import count_other_golds, given_tables
+    from compass.evaluation.given_results import given_tables, tell_apart
     from compass.evaluation.results import GIVEN, write_results
     from compass.files import write_json
     from compass.report.headline import conclude
@@ -205,10 +217,13 @@ def write_scored(found: Mapping[str, Scored], out: Path, *, megabytes: float = 2
     from compass.report.run import read_run
 
     kept = {model: scored.kept for model, scored in found.items() if scored.kept is not None}
-    other = count_other_golds(kept)
-    facts = {model: one.facts | {"other_golds": other[model], "scores": one.scores} for model, one in found.items()}
+    golds = {model: {name: row["answer"] for name, row in own.problems.items()} for model, own in kept.items()}
+    apart = tell_apart(golds)
+    facts = {
+        model: one.facts | {"other_golds": len(apart[model])} | {"scores": one.scores} for model, one in found.items()
+    }
     write_json(out / GIVEN, facts)  # first: the folder is known as one of ours if this is stopped
-    scores = write_results(out, *given_tables(kept), {}, seed=0, primary=_decides(list(kept)))
+    scores = write_results(out, *given_tables(kept, apart), {}, seed=0, primary=_decides(list(kept)))
     write_json(out / "scores.json", {"models": scores})
     run = read_run(out)
     title = f"Responses of {' and '.join(kept) if len(kept) < 3 else f'{len(kept)} models'}"

@@ -9,7 +9,7 @@ were won and one more lost, so few problems need a larger difference than their 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
@@ -72,6 +72,11 @@ def assume_variances(problems: int, accuracy: float, assumed: Assumed) -> Varian
     spread = accuracy * (1 - accuracy)
     between = 2 * spread * assumed.correlation * (1 - assumed.alike)
     return Variances(problems, problems, accuracy, between, 2 * spread * (1 - assumed.correlation))
+
+
+def resize(one: Variances, problems: int) -> Variances:
+    """The variances of the same models on another number of such problems, clustered alike."""
+    return replace(one, problems=problems, units=max(1, round(one.units * problems / one.problems)))
 
 
 def move(one: Variances, gain: float) -> Variances:
@@ -166,7 +171,7 @@ def plan_chances(
     """The chance to find a gain on each benchmark, and on their average, the last of the list.
 
     Args:
-        measured: benchmark to its variances in an earlier run, for those that it has.
+        measured: benchmark to its variances in an earlier run, for those that it has, on whatever number of problems.
         problems: benchmark to its number of problems.
         accuracy: of both models where no earlier run says it, 0..1.
         gain: 0..1.
@@ -174,7 +179,7 @@ def plan_chances(
         models: that are compared; more than two share the level.
     """
     cases = {
-        name: [measured[name]] * 3 if name in measured else [assume_variances(count, accuracy, one) for one in (UNSURE, LIKELY, SURE)]
+        name: [resize(measured[name], count)] * 3 if name in measured else [assume_variances(count, accuracy, one) for one in (UNSURE, LIKELY, SURE)]
         for name, count in problems.items()
     }  # fmt: skip
     average, single = levels(models, len(problems))

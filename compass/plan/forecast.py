@@ -157,13 +157,13 @@ def read_known(root: Path) -> Known:
     if tokens := grading.get("tokens"):
         response["grade"] = tokens
     scores = [
-        one["length"]
+        (one["length"], one.get("problems", 1) * one.get("samples", 1))
         for model in (metrics("evaluate").get("models") or {}).values()
-        for one in model.values()
-        if "length" in one
+        for name, one in model.items()
+        if name != "average" and "length" in one
     ]
-    if scores:
-        response["evaluate"] = sum(scores) / len(scores)
+    if count := sum(responses for _, responses in scores):
+        response["evaluate"] = sum(length * responses for length, responses in scores) / count
     rows, graded = metrics("denoise").get("kept"), grading.get("graded")
     items = (metrics("collect").get("metrics") or {}).get("benchmarks") or {}
     return Known(rows, response=response, groups_used=used, graded=graded, items=items, took=read_times(root))
@@ -384,12 +384,13 @@ def _add_training(plan: Forecast, name: str, stage: RlStage, shape: Shape, known
 
 def _add_evaluation(plan: Forecast, settings: Settings, shape: Shape, known: Known) -> None:
     items, asked = count_items(settings, known.items), settings.evaluate
-    models = len(asked.models) or 1 + len(settings.rl.stages)
-    first = models * items * (asked.samples + asked.greedy)
+    models, prompts = len(asked.models) or 1 + len(settings.rl.stages), len(asked.other_prompts)
+    # Other prompts have neither greedy responses nor further rounds.
+    first = models * items * (asked.samples * (1 + prompts) + asked.greedy)
     # The rounds after the first are of the two models that decide.
     more = 2 * items * (asked.at_most - asked.samples) if asked.until == "verdict" else 0
     responses = first, first + more // 2, first + more
-    _add_sampling(plan, "evaluate", responses, shape, asked.sampling, known, models=models)
+    _add_sampling(plan, "evaluate", responses, shape, asked.sampling, known, models=models * (1 + prompts))
     if more:
         shown = f"half of those between {asked.samples} and {asked.at_most} (none to all)"
         plan.inputs.append(Input("evaluate", "samples until a verdict", shown, "assumed"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -80,11 +81,16 @@ def find_gpus() -> tuple[Gpu, int] | None:
     lines = [line.rpartition(", ") for line in shown.stdout.splitlines() if line.count(", ") == 1]
     if shown.returncode or not lines:
         return None
-    words = lines[0][0].lower().replace(" ", "")
-    known = next((gpu for name, gpu in GPUS.items() if name.partition("-")[0] in words), None)
+    known = next((gpu for gpu in GPUS.values() if _is_named(gpu, lines[0][0])), None)
     if known is None:
         return None
     return Gpu(known.name, int(lines[0][2]) * 1.048576 / 1000, known.tflops, known.bandwidth), len(lines)
+
+
+def _is_named(gpu: Gpu, shown: str) -> bool:
+    """Whether the name that nvidia-smi shows has a GPU's name as words of its own: "NVIDIA GeForce RTX 4090", and not "NVIDIA L40" for an L4."""
+    spaced = re.sub(r"(?<=[a-z])(?=\d)", " ?", gpu.name.partition("-")[0])
+    return re.search(rf"\b{spaced}\b", shown.lower()) is not None
 
 
 def find_machine(gpus: str | None = None) -> Machine:

@@ -5,7 +5,7 @@ The models are compared on the problems that both answered, as within one run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -27,12 +27,14 @@ from compass.report.headline import (
     percent,
 )
 from compass.report.results import Results
-from compass.report.run import Run, changed_rows, name_runs
+from compass.report.run import Run, changed_rows, list_problems, name_runs
 from compass.report.sections import build_conclusion, form_section, problems_section, scores_section
 
 
 def join_runs(a: Run, b: Run, models: tuple[str, str] | None = None) -> Run:
     """One run that holds a model of each, named `RUN: MODEL`, the first run's model first.
+
+    Problems of one id with other texts or golds are two: their ids get the name of their run.
 
     Args:
         a: the first run, which the other is compared with.
@@ -50,30 +52,64 @@ def join_runs(a: Run, b: Run, models: tuple[str, str] | None = None) -> Run:
             raise UserError(f"{run.folder}: no scored model {model!r}; there are {', '.join(run.models) or 'none'}")
         label = f"{name}: {model}"
         own = run.samples.filter(pa.compute.equal(run.samples["model"], model))
-        tables.append(
-            own.set_column(own.column_names.index("model"), "model", pa.array([label] * own.num_rows, pa.string()))
-        )
+        tables.append(_set_column(own, "model", [label] * own.num_rows))
         scores[label] = run.results.scores[model]
         digests = set(own["setup"].to_pylist()) & run.setups.keys()
         setups |= {f"{label}, {digest}": run.setups[digest] for digest in digests}
+    unlike = _find_unlike(a, b)
+    tables = [_rename_ids(table, unlike, name) for table, name in zip(tables, names, strict=True)]
     shared = [name for name in tables[0].column_names if name in tables[1].column_names]
     samples = pa.concat_tables([table.select(shared) for table in tables], promote_options="permissive")
-    problems = [run.problems for run in (a, b) if run.problems is not None]
+    problems = _join_problems(
+        [
+            _rename_ids(run.problems, unlike, name)
+            for run, name in zip((a, b), names, strict=True)
+            if run.problems is not None
+        ]
+    )
     joined = Run(
         b.folder,
         Results(scores=scores),
         samples=samples,
-        problems=problems[0] if problems else None,
+        problems=problems,
         setups=setups,
-        comparisons=compare_models(samples, seed=0, clusters=read_clusters(problems[0] if problems else None)),
+        comparisons=compare_models(samples, seed=0, clusters=read_clusters(problems)),
         verifier=b.verifier or a.verifier,
     )
     [pair] = joined.comparisons["pairs"]
     if not pair[AVERAGE]["problems"]:
+        other = f"; {len(unlike):,} problems have one id and other texts or golds" if unlike else ""
         raise UserError(
-            f"{a.folder} and {b.folder}: no problem that both models answered; evaluate them on the same benchmarks"
+            f"{a.folder} and {b.folder}: no problem that both models answered{other}; evaluate them on the same benchmarks"
         )
     return joined
+
+
+def _find_unlike(a: Run, b: Run) -> set[tuple[str, ...]]:
+    """Benchmark and id of what is another problem in each run."""
+    ours, theirs = list_problems([a, b])
+    shared = {one[:2] for one in ours & theirs}
+    return ({one[:2] for one in ours} & {one[:2] for one in theirs}) - shared
+
+
+def _rename_ids(table: pa.Table, unlike: set[tuple[str, ...]], run: str) -> pa.Table:
+    """Responses or problems of a run, with the run's name in the ids of unlike problems."""
+    rows = zip(table["benchmark"].to_pylist(), table["id"].to_pylist(), strict=True)
+    return _set_column(table, "id", [f"{id_} of {run}" if (name, id_) in unlike else id_ for name, id_ in rows])
+
+
+def _join_problems(tables: Sequence[pa.Table]) -> pa.Table | None:
+    """The problems of both runs, each once; None where neither has them."""
+    if len(tables) < 2:
+        return tables[0] if tables else None
+    first, second = tables
+    seen = set(zip(first["benchmark"].to_pylist(), first["id"].to_pylist(), strict=True))
+    rows = zip(second["benchmark"].to_pylist(), second["id"].to_pylist(), strict=True)
+    return pa.concat_tables([first, second.filter([key not in seen for key in rows])], promote_options="permissive")
+
+
+def _set_column(table: pa.Table, name: str, values: list[str]) -> pa.Table:
+    return table.set_column(table.column_names.index(name), name, pa.array(values, pa.string()))
 
 
 def compare_sections(a: Run, b: Run, joined: Run) -> list[Section]:

@@ -82,7 +82,7 @@ def compare_recorded(a: str, b: str, folder: str | Path = ".") -> Recorded:
 
 
 def compare_with_run_before(run: Run, *, own: str | None) -> Section | None:
-    """The section of a run's report that compares it with the newest recorded run of other responses.
+    """The section of a run's report that compares it with the newest recorded run of other responses to some of the same problems.
 
     Args:
         run: the run, in the folder where it ran.
@@ -102,7 +102,8 @@ def compare_with_run_before(run: Run, *, own: str | None) -> Section | None:
             before = read_run(place) if (place / "data" / "evaluate" / "samples.parquet").exists() else None
             if before is None or before.samples is None or before.samples.equals(run.samples):
                 continue
-            return _before_section(past, before, run)
+            if section := _before_section(past, before, run):
+                return section
     except UserError:
         return None  # the comparison is no reason to be without the report
     return None
@@ -184,6 +185,12 @@ def comparison_blocks(found: Recorded) -> list[Block]:
     if found.missing and not found.pairs:
         more = f" and {len(found.missing) - 1} more" if found.missing[1:] else ""
         blocks.append(Note(f"not paired: DVC's cache lacks {found.missing[0]}{more}"))
+    elif not found.pairs and all(run is not None and run.samples is not None for run in found.folders):
+        blocks.append(
+            Note(
+                "not paired: no model of both runs answered the same problems; those of benchmarks that are generated change with the seed"
+            )
+        )
     return blocks
 
 

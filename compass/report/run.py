@@ -202,6 +202,23 @@ def name_runs(runs: Sequence[Run]) -> list[str]:
     return [f"{run.name} ({number})" for number, run in enumerate(runs, 1)]
 
 
+def list_problems(runs: Sequence[Run]) -> list[set[tuple[str, ...]]]:
+    """What each run was asked, so that one problem of several runs is the same entry: benchmark, id, and text and gold where all runs have them.
+
+    Benchmarks that are generated give other problems the same ids with every seed.
+
+    Args:
+        runs: each with its problems or its responses.
+    """
+    columns, problems = ["benchmark", "id"], [run.problems for run in runs if run.problems is not None]
+    if len(problems) == len(runs):
+        columns += [name for name in ("problem", "answer") if not any(table[name].null_count for table in problems)]
+    tables = [run.problems if run.problems is not None else run.samples for run in runs]
+    return [
+        set(zip(*(table[name].to_pylist() for name in columns), strict=True)) for table in tables if table is not None
+    ]
+
+
 def _read_evaluation(folder: Path) -> Run:
     seen = _evaluated(folder, 0)
     path = next((folder / name for name in SCORES if (folder / name).exists()), None)

@@ -26,11 +26,18 @@ def compare_runs(study: Study, runs: Runs) -> list[Difference]:
     return compare_arms(scores, smallest=study.smallest_difference / 100, planned=len(study.seeds))
 
 
-def study_sections(study: Study, runs: Runs, left: float | None = None) -> list[Section]:
-    """The sections of a study's page, the answer first; `left` is how many seconds the runs that are still to come will take."""
+def study_sections(study: Study, runs: Runs, left: float | None = None, others: int = 0) -> list[Section]:
+    """The sections of a study's page, the answer first.
+
+    Args:
+        study: its file.
+        runs: every planned run.
+        left: how many seconds the runs that are still to come will take; None where that is not known.
+        others: how many kept runs are none of the planned ones.
+    """
     found = compare_runs(study, runs)
     return [
-        _answer(study, runs, found, left),
+        _answer(study, runs, found, left, others),
         Section("Scores", [_scores(study, runs)], "scores"),
         Section("Differences", [_differences(study, found), *_forest(study, found)], "differences"),
         Section("Training", [_training(study, runs), *_curves(study, runs)], "training"),
@@ -38,7 +45,7 @@ def study_sections(study: Study, runs: Runs, left: float | None = None) -> list[
     ]
 
 
-def _answer(study: Study, runs: Runs, found: list[Difference], seconds_left: float | None) -> Section:
+def _answer(study: Study, runs: Runs, found: list[Difference], seconds_left: float | None, others: int) -> Section:
     first = next(iter(study.arms))
     parts: list[Part] = [Note(study.question)]
     shared = f", and in every arm {_settings(study.settings)}" if study.settings else ""
@@ -52,6 +59,12 @@ def _answer(study: Study, runs: Runs, found: list[Difference], seconds_left: flo
     if left:
         took = "" if seconds_left is None else f", about {duration(seconds_left)}"
         parts.append(Caution(f"{left} of {len(runs)} runs are still to come{took}: what is said here may change."))
+    if others:
+        parts.append(
+            Caution(
+                f"{others} kept runs have other settings, or a model, an arm or a seed that the study does not ask for now: they are left out."
+            )
+        )
     failed = [(f"{arm}, seed {seed}", run.get("failure", "")) for arm, seed, run in runs if run and run["failed"]]
     if failed:
         which = "; ".join(f"{name}{f' ({why})' if why else ''}" for name, why in failed)

@@ -18,7 +18,7 @@ from compass.report.headline import (
     format_score,
     percent,
 )
-from compass.report.run import Run, changed_rows, name_runs
+from compass.report.run import Run, changed_rows, list_problems, name_runs
 from compass.report.sections import build_conclusion
 
 SEED = "seed"
@@ -51,13 +51,10 @@ def training_run_sections(runs: Sequence[Run]) -> list[Section]:
 
 
 def shared_problems(runs: Sequence[Run]) -> float:
-    """The share of the benchmarks' problems that all runs were evaluated on, 0..1: by their text, or by their ids where a run has no texts."""
-    tables = [run.problems if run.problems is not None else run.samples for run in runs]
-    if any(table is None for table in tables):
+    """The share of the benchmarks' problems that all runs were evaluated on, 0..1; 1 where a run has neither problems nor responses."""
+    if any(run.problems is None and run.samples is None for run in runs):
         return 1.0
-    texts = all(run.problems is not None for run in runs)
-    columns = ("benchmark", "problem" if texts else "id")
-    asked = [set(zip(*(table[name].to_pylist() for name in columns), strict=True)) for table in tables if table]
+    asked = list_problems(runs)
     return len(set.intersection(*asked)) / max(map(len, asked))
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from compass.cli import main
@@ -157,6 +158,7 @@ def test_a_third_without_a_readable_answer_is_a_warning_with_examples(
         ([{"gold": "5", "outputs": [{"text": "5"}]}], (), "no field 'response'; it has gold, outputs[].text"),
         ([{"response": "5", "key": {"gold": "5"}}], (), "no field 'gold'; it has response, key.gold"),
         ([{"gold": "5", "response": "5"}], ("--id-field", "n"), "no field 'n'"),
+        ([{"gold": "5", "response": "5", "n": 1}, {"gold": "5", "response": "5", "n": None}], ("--id-field", "n"), "row 1: 'n' holds nothing; an id is text or a number"),
         ([{"gold": "5", "response": "5"}, {"gold": "5", "response": {"text": "5"}}], (), "row 1: 'response' holds dict"),
         ([{"gold": "5", "response": "5"}, {"gold": "5", "response": 5}], (), "row 1: 'response' holds int '5'; a response is text"),
         ([{"gold": "", "response": "5"}, {"gold": None, "response": "5"}], (), "none of 2 rows has a gold and a response: 2 have no gold"),
@@ -286,9 +288,50 @@ def test_golds_and_problems_of_a_file_of_their_own(tmp_path: Path, capsys: pytes
     ]  # fmt: skip
 
 
+def test_a_file_of_golds_decides_whatever_the_responses_hold_under_the_same_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Many files of responses have the model's own answer as `answer`."""
+    golds = write(tmp_path / "golds.jsonl", *({"id": n, "answer": "4", "q": "What is 2+2?"} for n in (1, 2, 3)))
+    rows = [{"id": 1, "answer": "5"}, {"id": 2, "answer": None}, {"id": 3, "answer": "4", "q": "Ask 4"}]
+    rows = [row | {"response": r"\boxed{4}" if row["id"] == 3 else r"\boxed{5}"} for row in rows]
+    out = tmp_path / "v.jsonl"
+    words = ("--golds", str(golds), "--id-field", "id", "--problem-field", "q", "--verdicts", str(out))
+    assert score(write(tmp_path / "r.jsonl", *rows), *words, gold="answer") == 0
+    found = printed(capsys)
+    assert (found["accuracy"], found["without_gold"]) == (pytest.approx(1 / 3), 0)
+    assert {json.loads(line)["gold"] for line in out.read_text().splitlines()} == {"4"}
+    assert score(tmp_path / "r.jsonl", *words, response="answer", gold="answer") == 0, "the two may have one name"
+    assert printed(capsys)["accuracy"] == pytest.approx(1 / 3)
+
+
+def test_ids_with_other_golds_are_other_problems(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [
+        write(tmp_path / f"{name}.jsonl", *({"id": n, "gold": gold, "response": gold} for n, gold in enumerate(golds)))
+        for name, golds in (("one", ("1/2", "7", "8", "3")), ("two", ("0.5", "9", "8")))
+    ]
+    out = tmp_path / "page"
+    assert score(files[0], str(files[1]), "--id-field", "id", "--out", str(out)) == 0
+    captured = capsys.readouterr()
+    [pair] = json.loads(captured.out)["comparisons"]
+    assert (pair["problems"], pair["other_golds"], pair["missing"]) == (2, 1, 3)
+    assert f"{files[1]}: left out of the comparison, because a file before it has another gold" in captured.err
+    [of_page] = json.loads((out / "comparisons.json").read_text())["pairs"]
+    assert of_page["benchmarks"]["responses"]["words"] == pair["strict"]["words"]
+    problems = pq.read_table(out / "problems.parquet").to_pylist()
+    assert [row["answer"] for row in problems if row["id"] in ("1", "1 with gold 9")] == ["9", "7"]
+
+
+def test_a_file_is_given_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path / "r.jsonl", {"gold": "5", "response": "5"})
+    assert score(Path(f"a={path}"), f"b={path}") == 1
+    assert "r.jsonl: is given twice; give each file once" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("golds", "words", "said"),
     [
+        ("n,gold\n,5\n", ("--id-field", "n"), "row 0: 'n' holds str ''; an id is text or a number"),
         ("n,gold\n1,5\n", (), "golds of their own are found by an id; name the field that both have: --id-field NAME"),
         ("n,gold\n1,5\n1,6\n", ("--id-field", "n"), "row 1: 'n' is '1' a second time"),
         ("n,answer\n1,5\n", ("--id-field", "n"), "row 0 has no field 'gold'; it has n, answer"),

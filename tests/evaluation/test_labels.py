@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -109,14 +111,18 @@ def test_a_stratum_without_a_label_leaves_the_error_unknown():
     assert measured_error(few, {one.key: True for one in few if one.stratum == "right"})["error"] == 0
 
 
-def test_the_interval_holds_the_true_error():
+@pytest.mark.parametrize("most", [1, 20])
+def test_the_interval_holds_the_true_error(most):
+    """`most`: how often models repeat one response in ten; an error in it weighs as much."""
     generator = np.random.default_rng(0)
     responses = distinct_responses(samples(right=600, wrong=300, disputed=60, leaned=40))
+    responses = [replace(one, count=most if number % 10 == 0 else 1) for number, one in enumerate(responses)]
+    rows = [one.count for one in responses]
     chances = {"right": 0.02, "wrong": 0.03, "disputed": 0.5, "leaned": 0.2}
     held = 0
     for seed in range(200):
         faulty = {one.key: generator.random() < chances[one.stratum] for one in responses}
-        truth = np.mean(list(faulty.values()))
+        truth = np.average(list(faulty.values()), weights=rows)
         drawn = [one for _, one in zip(range(120), in_turn(responses, {}, seed, WEIGHTS), strict=False)]
         low, high = measured_error(responses, {one.key: one.correct != faulty[one.key] for one in drawn})["ci95"]
         held += low <= truth <= high

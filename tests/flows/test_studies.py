@@ -9,13 +9,18 @@ from pathlib import Path
 import pytest
 import yaml
 
+from compass.cli import main
 from compass.errors import UserError
 from compass.locks import hold_turn
+from compass.plan.forecast import Known, count_generated, forecast
+from compass.plan.hardware import find_machine
 from compass.report.page import write_pages
 from compass.report.study import compare_runs, study_sections
-from compass.studies.study import read_study
+from compass.studies.study import Study, read_study
 from flows.run import RunRequest, list_experiments, run
-from flows.studies import find_done, find_running, plan_runs, read_runs, run_study
+from flows.studies import count_others, estimate_seconds_left, find_done, find_running, plan_runs, read_runs, run_study
+
+ROOT = Path(__file__).resolve().parents[2]
 
 GRAPH = """\
 stages:
@@ -136,6 +141,60 @@ def results(root: Path):
     return [(one.arm, one.seed, result) for one, result in find_done(planned, read_runs("kl", root))]
 
 
+def write_results(root: Path) -> list[dict]:
+    """Results of every run that the study asks for now."""
+    planned = plan_runs("kl", read_study("kl", root), root)
+    runs = [{"arm": one.arm, "seed": one.seed, "digest": one.digest, "failed": False} for one in planned]
+    runs = [run | {"started": "", "seconds": 9, "scores": {"accuracy": 0.5}} for run in runs]
+    (root / "studies/results").mkdir(exist_ok=True)
+    (root / "studies/results/kl.json").write_text(json.dumps({"study": "kl", "runs": runs}))
+    return runs
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("  title: Compass-Thinker pipeline, debug profile", "  title: Another title"),
+        ("profile: debug", "profile: debug\nengines: {count: 3}"),
+        ("  require_self_equal: true\n", ""),
+    ],
+)
+def test_a_setting_that_changes_no_score_leaves_a_run_done(old: str, new: str, repository: Path) -> None:
+    write_results(repository)
+    path = repository / "profiles/debug.yaml"
+    changed = path.read_text().replace(old, new, 1)
+    assert changed != path.read_text()
+    path.write_text(changed)
+    planned = plan_runs("kl", read_study("kl", repository), repository)
+    kept = read_runs("kl", repository)
+    assert all(result for _, result in find_done(planned, kept))
+    assert count_others(planned, kept) == 0
+
+
+@pytest.mark.parametrize(
+    "changed", [{"model": "rl-2"}, {"model": ""}, {"settings": {"grade.rollouts": 3}}, {"seeds": [2, 3]}]
+)
+def test_another_model_or_setting_makes_other_runs_and_loses_none(
+    changed: dict, repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = write_results(repository)
+    write(repository, **changed)
+    assert [result for *_, result in results(repository)] == [None] * 4
+    monkeypatch.chdir(repository)
+    assert main(["study", "list"]) == 0
+    assert "0 of 4   Does KL cost accuracy? (4 runs have other settings)" in capsys.readouterr().out
+    assert main(["study", "show", "kl"]) == 0
+    assert "4 kept runs have other settings, or a model, an arm or a seed" in " ".join(capsys.readouterr().out.split())
+    said: list[str] = []
+    run_study("kl", read_study("kl", repository), repository, start=lambda one: (3, None), show=said.append)
+    assert "4 kept runs have other settings" in said[0]
+    found = read_runs("kl", repository)
+    assert found[:4] == kept, "a run that failed took no other's place"
+    assert [run["failed"] for run in found[4:]] == [True] * 4
+    write(repository)
+    assert all(result for *_, result in results(repository)), "the same settings find them again"
+
+
 def test_the_run_under_way_is_the_one_whose_values_stand_in_the_parameter_file(repository: Path) -> None:
     study(
         repository, Starter(repository, stop_after=1)
@@ -204,6 +263,7 @@ def check_kept(found: list) -> None:
     """What is kept of a run: its settings, scores, costs and curves."""
     arm, seed, kept = found[1]
     assert (arm, seed, kept["failed"], kept["experiment"]) == ("kl", 0, False, "kl-kl-0")
+    assert kept["model"] == "rl-1"
     assert kept["settings"] == {"rl.loss.kl_coef": 0.1, "seed": 0}
     assert kept["scores"]["accuracy"] == pytest.approx(0.6)
     assert kept["training"] == {"seconds": 4, "tokens": 18}
@@ -262,10 +322,33 @@ def test_a_file_that_holds_no_results_is_an_error(repository: Path) -> None:
         read_runs("kl", repository)
 
 
+@pytest.mark.parametrize(
+    ("own", "stages"),
+    [
+        ({"evaluate.samples": 4}, "evaluate"),
+        ({"rl.loss.kl_coef": 0.1}, "rl-1 rl-2 rl-3 evaluate"),
+        ({"curriculum.mixes.rl-1": {"1": 0.2, "2": 0.8}}, "rl-1 rl-2 rl-3 evaluate"),
+        ({"verify.suspicious_agreement": 0.8}, "rl-1 rl-2 rl-3 evaluate"),
+        ({"grade.rollouts": 3}, "grade rl-1 rl-2 rl-3 evaluate"),
+        ({"collect.max_problem_chars": 900}, "grade rl-1 rl-2 rl-3 evaluate"),
+        ({"base.pretrain.steps": 700}, "base grade rl-1 rl-2 rl-3 evaluate"),
+    ],
+)
+def test_the_time_of_stages_that_arms_share_counts_once_per_seed(own: dict, stages: str) -> None:
+    declared = Study.model_validate(STUDY | {"profile": "tiny", "model": "rl-3", "arms": {"a": {}, "b": own}})
+    planned = plan_runs("kl", declared, ROOT)
+    left = estimate_seconds_left([(one, None) for one in planned], ROOT)
+    seconds = []
+    for one in planned[:2]:
+        found = forecast(one.settings, find_machine(), Known(count_generated(one.settings)), ROOT).stages
+        seconds.append({stage.name: 3600 * stage.hours[1] for stage in found})
+    each = sum(seconds[0].values()) + sum(seconds[1][name] for name in stages.split())
+    assert left == pytest.approx(each * len(declared.seeds))
+
+
 def test_every_study_of_the_project_can_run() -> None:
-    root = Path(__file__).resolve().parents[2]
-    files = sorted(path.stem for path in (root / "studies").glob("*.yaml"))
+    files = sorted(path.stem for path in (ROOT / "studies").glob("*.yaml"))
     assert len(files) > 4
     for name in files:
-        declared = read_study(name, root)
-        assert len(plan_runs(name, declared, root)) == len(declared.arms) * len(declared.seeds)
+        declared = read_study(name, ROOT)
+        assert len(plan_runs(name, declared, ROOT)) == len(declared.arms) * len(declared.seeds)

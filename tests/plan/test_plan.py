@@ -172,6 +172,24 @@ def test_a_benchmark_has_the_problems_that_the_last_run_counted(tmp_path: Path) 
     assert responses == [4 * 9 * 300, 4 * 9 * 40]
 
 
+def test_other_prompts_are_sampled_without_greedy_responses(tmp_path: Path) -> None:
+    evaluate = TINY.evaluate.model_copy(update={"other_prompts": ["plain", "boxed"]})
+    settings = TINY.model_copy(update={"evaluate": evaluate})
+    one, several = (forecast(each, Machine(None, 0, 2), Known(2000), tmp_path).stages[-1] for each in (TINY, settings))
+    assert (one.responses, several.responses) == (4 * 300 * (8 + 1), 4 * 300 * (3 * 8 + 1))
+    assert several.hours[1] > 2 * one.hours[1]
+
+
+def test_a_measured_length_is_that_of_a_response_whatever_its_benchmark(tmp_path: Path) -> None:
+    scores = {
+        "long": {"length": 900.0, "problems": 30, "samples": 8},
+        "short": {"length": 100.0, "problems": 500, "samples": 8},
+        "average": {"length": 500.0, "problems": 530, "samples": 8},
+    }
+    write_json(tmp_path / "metrics/evaluate.json", {"models": {"base": scores}})
+    assert read_known(tmp_path).response["evaluate"] == pytest.approx((900 * 30 + 100 * 500) / 530)
+
+
 def test_a_benchmark_of_a_small_file_has_as_many_problems_as_the_file_before_any_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -270,6 +288,29 @@ def test_gpus_are_parsed_and_found_as_nvidia_smi_shows_them(tmp_path: Path, monk
     config = {"hidden_size": 3584, "intermediate_size": 18944, "num_hidden_layers": 28, "num_attention_heads": 28, "num_key_value_heads": 4, "vocab_size": 152064}  # fmt: skip
     with pytest.raises(StartError, match="rl-1: training needs 129 GB"):
         check_memory("rl-1", one_gpu["rl-1"], config)
+
+
+@pytest.mark.parametrize(
+    ("shown", "name"),
+    [
+        ("NVIDIA L4", "l4"),
+        ("NVIDIA L40S", "l40s"),
+        ("NVIDIA L40", None),
+        ("NVIDIA A100-SXM4-80GB", "a100"),
+        ("NVIDIA H100 80GB HBM3", "h100"),
+        ("NVIDIA H200", "h200"),
+        ("NVIDIA GeForce RTX 3090 Ti", "rtx3090"),
+    ],
+)
+def test_a_gpu_is_known_by_a_whole_word(
+    shown: str, name: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "nvidia-smi"
+    script.write_text(f"#!/bin/sh\necho '{shown}, 24564'\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    found = find_gpus()
+    assert (found and found[0].name) == name
 
 
 def test_an_evaluation_until_a_verdict_takes_between_its_first_round_and_its_last() -> None:

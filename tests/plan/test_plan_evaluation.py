@@ -68,9 +68,12 @@ def test_levels_are_those_of_the_verdict() -> None:
     assert levels(4, 2) == pytest.approx((0.96, 0.98))
 
 
-def test_a_range_covers_likeness_and_what_is_measured_has_none() -> None:
-    measured = {"a": assume_variances(100, 0.3, LIKELY)}
+@pytest.mark.parametrize("evaluated", [100, 50])
+def test_a_range_covers_likeness_and_what_is_measured_has_none(evaluated: int) -> None:
+    """The earlier evaluation may have had other problems: what is planned has 100."""
+    measured = {"a": assume_variances(evaluated, 0.3, LIKELY)}
     one, two, both = plan_chances(measured, {"a": 100, "b": 100}, accuracy=0.3, gain=0.1, samples=8, models=2)
+    assert (one.problems, one.units, both.problems) == (100, 100, 200)
     assert one.power[0] == one.power[1] == one.power[2] == pytest.approx(two.power[1])
     assert two.power[0] < two.power[1] < two.power[2]
     assert (one.source, two.source, both.source) == ("measured", "assumed", "measured and assumed")

@@ -89,6 +89,35 @@ def test_models_without_a_common_problem_are_not_compared(two: tuple[Path, Path]
         join_runs(a, b, ("rl-2", "nosuch"))
 
 
+def rewrite_problems(folder: Path, column: str, every: int) -> None:
+    """Change a column of every such problem, as another seed does to benchmarks that are generated: the ids stay."""
+    path = folder / "data" / "evaluate" / "problems.parquet"
+    problems = pq.read_table(path)
+    values = [f"{one} and 7" if at % every == 0 else one for at, one in enumerate(problems[column].to_pylist())]
+    pq.write_table(problems.set_column(problems.column_names.index(column), column, [values]), path)
+
+
+@pytest.mark.parametrize("column", ["problem", "answer"])
+def test_one_id_with_another_text_or_gold_is_two_problems(two: tuple[Path, Path], column: str) -> None:
+    rewrite_problems(two[1], column, every=2)
+    a, b = (read_run(folder) for folder in two)
+    joined = join_runs(a, b)
+    [pair] = joined.comparisons["pairs"]
+    assert (pair["average"]["problems"], pair["average"]["missing"]) == (12, 24)
+    texts = {row["id"]: row[column] for row in joined.problems.to_pylist()}
+    assert len(texts) == len(joined.items) == 24 + 12
+    own = {run.name: run.problems.to_pylist()[0] for run in (a, b)}
+    assert {name: texts[f"{one['id']} of {name}"] for name, one in own.items()} == {
+        name: one[column] for name, one in own.items()
+    }
+    assert "24 problems were answered by one side alone" in page(*two)
+    rewrite_problems(two[1], column, every=1)
+    with pytest.raises(
+        UserError, match="no problem that both models answered; 24 problems have one id and other texts"
+    ):
+        join_runs(a, read_run(two[1]))
+
+
 def test_the_command_writes_a_page_and_prints_its_conclusion(
     two: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

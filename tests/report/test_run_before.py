@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from compass.page.markdown import to_markdown
@@ -67,6 +68,12 @@ def test_the_newest_run_of_other_responses_is_the_one_before(tmp_path: Path, mon
     settings = {"profile": "mine", "rl": {"stages": {"rl-1": {"steps": 2}, "rl-2": {"steps": 2}}}}
     evaluate(tmp_path, **{"rl-2": 0.3})
     first = record(tmp_path, "mine", settings)
+    evaluate(tmp_path, **{"rl-2": 0.4})
+    path = tmp_path / "data" / "evaluate" / "problems.parquet"
+    problems = pq.read_table(path)
+    others = [f"{text} More?" for text in problems["problem"].to_pylist()]
+    pq.write_table(problems.set_column(problems.column_names.index("problem"), "problem", [others]), path)
+    record(tmp_path, "other problems under the same ids", settings)
     evaluate(tmp_path)
     write_json(tmp_path / "params.yaml", settings | {"seed": 7})
     record(tmp_path, "the same responses", settings)
