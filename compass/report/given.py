@@ -73,7 +73,7 @@ def given_warnings(run: Run) -> Iterator[str]:
     """Problems whose gold is not the same in every file."""
     for model, fact in run.given.items():
         if count := fact["other_golds"]:
-            yield f"{count:,} problem{'s have' if count > 1 else ' has'} another gold in the file of {model} than in one before it: each response is judged by its own file's gold."
+            yield f"{count:,} problem{'s have' if count > 1 else ' has'} another gold in the file of {model} than in one before it: each response is judged by its own file's gold, and these problems are left out of the comparison."
 
 
 GIVEN_LIMITS = (
