@@ -19,7 +19,7 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
@@ -235,7 +235,7 @@ def _json(text: str, where: str) -> Any:
 def _say_others(faulty: Iterator[int], unit: str) -> str:
     """The other rows of a file with the same kind of fault, so that all can be repaired at once."""
     numbers = []
-    with suppress(csv.Error, UnicodeDecodeError, *CUT_OFF):  # what ends the reading later is not what is told first
+    with suppress(SourceError, UnicodeDecodeError, *CUT_OFF):  # what ends the reading later is not what is told first
         numbers += faulty
     if not numbers:
         return ""
@@ -246,11 +246,7 @@ def _say_others(faulty: Iterator[int], unit: str) -> str:
 def _csv_rows(path: Path) -> Iterator[tuple[int, Row]]:
     with _open(path) as file, io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as text:
         first = text.readline()
-        reader = csv.reader(chain([first], text), delimiter=_separator(first))
-        try:
-            yield from _named_cells(((reader.line_num, cells) for cells in reader if cells), path)
-        except csv.Error as error:
-            raise SourceError(f"{path}: line {reader.line_num} is not CSV ({error})", "repair or remove it") from None
+        yield from _named_cells(_quoted_cells(chain([first], text), _separator(first), path), path)
 
 
 def _tsv_rows(path: Path) -> Iterator[tuple[int, Row]]:
@@ -262,11 +258,28 @@ def _tsv_rows(path: Path) -> Iterator[tuple[int, Row]]:
         cells = ((number, [_unquoted(cell) for cell in line.split("\t")]) for number, line in enumerate(lines, 1))
         yield from _named_cells(cells, path)
         return
-    reader = csv.reader(io.StringIO(whole, newline=""), delimiter="\t")
+    yield from _named_cells(_quoted_cells(io.StringIO(whole, newline=""), "\t", path), path)
+
+
+def _quoted_cells(lines: Iterable[str], separator: str, path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The cells of each row of a CSV, with the number of the row's last line.
+
+    Raises:
+        SourceError: a quote is not closed, or text follows a closed one; names the line in which the row begins.
+    """
+    reader = csv.reader(lines, delimiter=separator, strict=True)
+    begin = 1
     try:
-        yield from _named_cells(((reader.line_num, cells) for cells in reader if cells), path)
+        for cells in reader:
+            if cells:
+                yield reader.line_num, cells
+            begin = reader.line_num + 1
     except csv.Error as error:
-        raise SourceError(f"{path}: line {reader.line_num} is not TSV ({error})", "repair or remove it") from None
+        later = f" in line {reader.line_num}" if reader.line_num > begin else ""
+        raise SourceError(
+            f"{path}: line {begin} cannot be read as CSV ({error}{later})",
+            "close its quotes, and write a quote inside of a quoted value twice",
+        ) from None
 
 
 def _unquoted(cell: str) -> str:

@@ -214,6 +214,10 @@ def test_a_document_of_one_row_and_of_several_lists(tmp_path):
             "problem,answer\n1,2\nx, y,3\n5,6\n7\na, b,8\n",
             r"row 1 \(line 3\) has 3 .* 2 columns \(and 2 more such rows: line 5, 6\); quote",
         ),
+        ("a.csv", 'answer,problem\n1,"a"\n2,"b\n3,c\n4,d\n', r"line 3 cannot .* \(unexpected end of data in line 5\); close"),
+        ("a.csv", 'answer,problem\n1,"a\nb"\n2,"b\n3,"c\n4,d\n', r"line 4 cannot .* expected after '\"' in line 5\)"),
+        ("a.csv", 'answer,problem\n1,"a" or b\n', r"line 2 cannot .* \(',' expected after '\"'\); close"),
+        ("a.tsv", 'answer\tproblem\n1\t"b\n3\tc\tmore\n', r"line 2 cannot .* end of data in line 3"),
         ("a.jsonl", '{"a": 1}\n{"a\n{"a": 2}\nnone\n', r"row 1 is not JSON .* \(and 1 more such row: row 3\); repair"),
         ("a.jsonl", b'{"a": 1}\n{"a\nnone\n"caf\xe9"\n', r"row 1 is not JSON .* \(and 1 more such row: row 2\); repair"),
         ("a.jsonl", '{"a": 1}\n{"problem": \n', r"row 1 is not JSON .*: '\{\"problem\":'"),
@@ -228,7 +232,7 @@ def test_a_document_of_one_row_and_of_several_lists(tmp_path):
         ("a.csv", "problem,answer,answer\n1,2,3\n", "'answer' twice"),
         ("a.parquet", TWICE, "'answer' twice"),
     ],
-    ids=["too many", "too few", "three of five", "two of four", "and a fault of another kind", "half a row", "number", "text", "deep", "latin-1", "utf-16", "not zstandard", "cut array",
+    ids=["too many", "too few", "three of five", "two of four", "quote open to the end", "quote open to the next", "text behind a quote", "quote open in tsv", "and a fault of another kind", "half a row", "number", "text", "deep", "latin-1", "utf-16", "not zstandard", "cut array",
          "long number", "columns", "parquet columns"],
 )  # fmt: skip
 def test_a_row_that_cannot_be_read_is_named(tmp_path, name, content, message):
