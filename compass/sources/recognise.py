@@ -109,6 +109,7 @@ def check_named(paths: Sequence[Path], named: Mapping[str, str]) -> None:
     for field in given:
         if not any(field in fields for fields in there.values()):
             listed = "; ".join(f"{path} has {', '.join(fields)}" for path, fields in there.items())
+            listed = listed or "none is named, and sources of --params name their fields there"
             raise SourceError(f"no file has the field {field!r}: {listed}")
 
 

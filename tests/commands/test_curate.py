@@ -9,7 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from compass.cli import main
+from compass.errors import SourceError
 from compass.ledger import LEDGER
+from compass.library.curate import CurateOptions, curate_settings
 from compass.library.curate_sources import source_settings
 from compass.library.curate_stages import select
 from compass.records import RecordError, record_id, write_records
@@ -174,6 +176,30 @@ def test_a_known_file_is_read_as_the_parameters_say():
     known = [Source(name="mine", path="/data/rows.csv", problem_field="text", licence="MIT")]
     [source] = source_settings([Path("elsewhere/rows.csv")], known)
     assert source == known[0].model_copy(update={"path": "elsewhere/rows.csv"})
+
+
+def test_sources_of_one_name_or_of_one_file_are_told_apart_by_path():
+    paths = {"a": "a/rows.csv", "b": "b/rows.csv", "start": "$PARTS/words.csv", "rest": "$PARTS/words.csv"}
+    known = [Source(name=name, path=path) for name, path in paths.items()]
+    for file, names in {"a/rows.csv": ["a"], "./b/rows.csv": ["b"], "here/words.csv": ["start", "rest"]}.items():
+        read = source_settings([Path(file)], known)
+        assert [(source.name, source.path) for source in read] == [(name, str(Path(file))) for name in names]
+    with pytest.raises(SourceError, match=r"c/rows.csv: several sources .*: a \(a/rows.csv\), b \(b/rows.csv\); give"):
+        source_settings([Path("c/rows.csv")], known)
+
+
+def test_without_files_the_parameters_sources_are_read_as_they_are(tmp_path: Path):
+    params = ROOT / "profiles" / "paper.yaml"
+    given = load_sections(params, ["collect"])["collect"].sources
+    assert any(source.hub for source in given)
+    assert curate_settings([], CurateOptions(params=params), tmp_path / "out").collect.sources == given
+    for path in ("https://host.org/a/rows.csv", "a/rows.csv"):
+        (tmp_path / "mine.yaml").write_text(f"collect: {{sources: [{{name: one, path: '{path}'}}]}}")
+        [read] = curate_settings([], CurateOptions(params=tmp_path / "mine.yaml"), tmp_path / "out").collect.sources
+        assert read.path == path
+    named = CurateOptions(params=params, named={"problem_field": "text"})
+    with pytest.raises(SourceError, match="no file has the field 'text': none is named, and sources of --params name"):
+        curate_settings([], named, tmp_path / "out")
 
 
 def test_the_guess_is_explained_and_written_as_parameters(files, tmp_path, capsys):
