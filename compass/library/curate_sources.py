@@ -106,7 +106,7 @@ def ask(questions: Sequence[str]) -> None:
 
 
 def write_params(path: Path, settings: CurateSettings) -> None:
-    """Write how the sources and benchmarks are read, and every setting of the later stages, as a parameter file for `--params`.
+    """Write how the sources and benchmarks are read, and every setting of the stages, as a parameter file for `--params`.
 
     Raises:
         UserError: the file is there already, or cannot be written.
@@ -126,5 +126,7 @@ def write_params(path: Path, settings: CurateSettings) -> None:
     stages = {
         name: getattr(settings, name).model_dump(mode="json") for name in ("curation", "dedup", "denoise", "verify")
     }
-    path.write_text(yaml.safe_dump({"collect": read, **stages}, sort_keys=False, allow_unicode=True), encoding="utf-8")
+    limits = settings.collect.model_dump(mode="json", exclude={"generate", *read})
+    written = {"collect": {**read, **limits}, **stages}
+    path.write_text(yaml.safe_dump(written, sort_keys=False, allow_unicode=True), encoding="utf-8")
     print(f"wrote {path}: edit it, then: compass curate --params {path}")

@@ -163,7 +163,7 @@ def test_a_parameter_files_thresholds_and_sources_are_used(files, tmp_path):
         (tmp_path / "mine.yaml").write_text(text)
         assert main([*command(files, tmp_path / "out"), "--params", str(tmp_path / "mine.yaml")]) == 0
         settings = json.loads((tmp_path / "out" / "curate.json").read_text())
-        assert list(settings) == ["collect", "dedup", "denoise", "verify", "problems", "seed"]
+        assert list(settings) == ["curation", "collect", "dedup", "denoise", "verify", "problems", "seed"]
         assert (settings["dedup"]["threshold"], settings["collect"]["generate"]) == (0.95, None)
         assert [source["name"] for source in settings["collect"]["sources"]] == ["first", "second"]
         assert [source["name"] for source in settings["collect"]["benchmarks"]] == ["bench"]
@@ -210,8 +210,9 @@ def test_the_guess_is_explained_and_written_as_parameters(files, tmp_path, capsy
     assert "problem_field: question (a usual name" in said
     assert "answer_field: final_answer" in said
     assert not (tmp_path / "out").exists()
-    written = load_sections(params, ["curation", "dedup", "denoise", "verify"])
+    written = load_sections(params, ["collect", "curation", "dedup", "denoise", "verify"])
     assert "skip_reasons: []" in params.read_text()
+    assert written.pop("collect").max_problem_chars == 20_000
     assert list(written.values()) == [Curation(), Dedup(), Denoise(), Verify()]
     assert main(asked) == 1
     assert main([*asked[:-1], str(tmp_path / "nowhere" / "mine.yaml")]) == 1
@@ -219,6 +220,28 @@ def test_the_guess_is_explained_and_written_as_parameters(files, tmp_path, capsy
     assert main([*command(files, tmp_path / "out"), "--params", str(params)]) == 0
     sources = json.loads((tmp_path / "out" / "curate.json").read_text())["collect"]["sources"]
     assert [source["problem_field"] for source in sources] == ["problem", "question"]
+
+
+def test_written_parameters_read_as_the_settings_they_were_written_of(files, tmp_path, capsys):
+    limits = (
+        "{repair: false, recast_choices: true, max_answer_chars: 9, allow_licences: [unknown], skip_unreadable: true}"
+    )
+    marks = tmp_path / "marks.jsonl"
+    marks.write_text("")
+    (tmp_path / "given.yaml").write_text(f"collect: {limits}\ncuration: {{labels: {marks}, warn_share: 0.5}}")
+    asked = [*command(files, tmp_path / "out"), "--params"]
+    written = tmp_path / "written.yaml"
+    assert main([*asked, str(tmp_path / "given.yaml"), "--write-params", str(written)]) == 0
+    capsys.readouterr()
+    settings = []
+    for params in (tmp_path / "given.yaml", written):
+        assert main([*asked, str(params)]) == 0
+        settings.append(json.loads((tmp_path / "out" / "curate.json").read_text()))
+        [benchmark] = settings[-1]["collect"].pop("benchmarks")
+        assert benchmark["answer_field"] == "answer"
+    assert settings[0] == settings[1]
+    assert settings[1]["collect"]["max_answer_chars"] == 9
+    assert settings[1]["curation"] == {"labels": str(marks), "warn_share": 0.5}
 
 
 def test_a_source_whose_last_row_is_broken_is_skipped_where_asked(files, tmp_path, capsys):
