@@ -167,7 +167,10 @@ class _Zstandard(io.RawIOBase):
 
 
 def _json_rows(path: Path) -> Iterator[tuple[int, Row]]:
-    """JSON lines where the first line is a value and another line follows, else one document or several, one behind the other."""
+    """JSON lines where the first line is a value and another line follows, else one document or several, one behind the other.
+
+    JSON lines, too, where only the second line is a value and the whole is neither an array nor values: the first row is broken.
+    """
     with _open(path) as file:
         lines = ((number, text) for number, line in enumerate(file) if (text := _decoded(line, number)))
         if (first := next(lines, None)) is None:
@@ -177,12 +180,19 @@ def _json_rows(path: Path) -> Iterator[tuple[int, Row]]:
         except CUT_OFF:  # the first row is whole
             yield 0, _json(first[1], f"{path}: row 0")
             raise
-        if second is not None and (_is_json(first[1]) or _is_json(second[1])):
+        if second is not None and _is_json(first[1]):
             yield from _json_lines(enumerate(chain((first[1], second[1]), (text for _, text in lines))), path)
             return
     with _open(path) as file:
         whole = file.read().decode("utf-8-sig")
-    yield from enumerate(document_rows(_json_values(whole, path), path))
+    try:
+        values = _json_values(whole, path)
+    except SourceError:
+        if second is None or first[1].startswith("[") or not _is_json(second[1]):
+            raise
+        yield from _json_lines(enumerate(filter(None, map(str.strip, whole.split("\n")))), path)
+    else:
+        yield from enumerate(document_rows(values, path))
 
 
 def _json_lines(rows: Iterator[tuple[int, str]], path: Path) -> Iterator[tuple[int, Row]]:
@@ -212,15 +222,23 @@ def _is_json(text: str) -> bool:
 def _json_values(whole: str, path: Path) -> list[Any]:
     """The JSON values that follow each other in a text; an error names the one that is none."""
     decoder, values, position = json.JSONDecoder(), [], 0
-    while rest := whole[position:].lstrip() if not values else whole[position:].lstrip(" \t\r\n,"):
-        begin = len(whole) - len(rest)
+    while (begin := _skip_gap(whole, position)) < len(whole):
         try:
             value, position = decoder.raw_decode(whole, begin)
         except (ValueError, RecursionError):
-            where = f"{path}: row {len(values)}" if values or rest[0] != "[" else str(path)
-            value = _json(rest, where)
+            where = f"{path}: row {len(values)}" if values or whole[begin] != "[" else str(path)
+            value = _json(whole[begin:], where)
         values.append(value)
     return values
+
+
+_GAP = re.compile(r"[\s,]*")
+
+
+def _skip_gap(text: str, position: int) -> int:
+    """The position behind blanks and commas."""
+    found = _GAP.match(text, position)
+    return found.end() if found else position
 
 
 def _json(text: str, where: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -154,6 +155,10 @@ QUOTED = [{"question": f'A 5" pipe, {row["question"]}', "answer": row["answer"]}
         ("pretty.json", json.dumps(MANY, indent=2)),
         ("pretty.jsonl", json.dumps(MANY, indent=2)),
         ("array in lines.json", "[" + ",\n".join(map(json.dumps, MANY)) + "]"),
+        ("array of lines.json", "[\n" + "\n,".join(map(json.dumps, MANY)) + "\n]"),
+        ("array of a row.json", "[\n" + json.dumps(MANY[0]) + "\n," + ",".join(map(json.dumps, MANY[1:])) + "]"),
+        ("array from the first line.json", "[" + json.dumps(MANY[0]) + ",\n" + json.dumps(MANY[1]) + "\n," + ",\n".join(map(json.dumps, MANY[2:])) + "\n]"),
+        ("wrapped in lines.json", '{"data":\n' + json.dumps(MANY) + "\n}"),
         ("array in a line.jsonl", json.dumps(MANY)),
         ("concatenated.json", "".join(map(json.dumps, MANY))),
         ("concatenated pretty.jsonl", "\n".join(json.dumps(row, indent=2) for row in MANY)),
@@ -169,6 +174,21 @@ QUOTED = [{"question": f'A 5" pipe, {row["question"]}', "answer": row["answer"]}
 )  # fmt: skip
 def test_rows_in_every_published_container_are_the_same(tmp_path, name, content):
     assert rows_of(write(tmp_path / name, content)) == MANY
+
+
+def test_an_array_of_one_row_in_lines(tmp_path):
+    assert rows_of(write(tmp_path / "a.json", '[\n{"a": 1}\n]')) == [{"a": 1}]
+
+
+def test_rows_behind_each_other_take_time_in_proportion(tmp_path):
+    """Ten times the rows took a hundred times as long."""
+    durations = []
+    for count in (5_000, 50_000):
+        path = write(tmp_path / "a.json", json.dumps({"text": "x" * 200}) * count)
+        begin = time.process_time()
+        assert len(rows_of(path)) == count
+        durations.append(time.process_time() - begin)
+    assert durations[1] < 40 * durations[0]
 
 
 @pytest.mark.parametrize("dump", [json.dumps, lambda rows: json.dumps(rows, indent=2)], ids=["one line", "pretty"])
@@ -220,6 +240,7 @@ def test_a_document_of_one_row_and_of_several_lists(tmp_path):
         ("a.tsv", 'answer\tproblem\n1\t"b\n3\tc\tmore\n', r"line 2 cannot .* end of data in line 3"),
         ("a.jsonl", '{"a": 1}\n{"a\n{"a": 2}\nnone\n', r"row 1 is not JSON .* \(and 1 more such row: row 3\); repair"),
         ("a.jsonl", b'{"a": 1}\n{"a\nnone\n"caf\xe9"\n', r"row 1 is not JSON .* \(and 1 more such row: row 2\); repair"),
+        ("a.jsonl", '{"a\n{"a": 2}\n{"a\n', r"row 0 is not JSON .* \(and 1 more such row: row 2\); repair"),
         ("a.jsonl", '{"a": 1}\n{"problem": \n', r"row 1 is not JSON .*: '\{\"problem\":'"),
         ("a.jsonl", '{"a": 1}\n3\n', "row 1 holds int '3'"),
         ("a.jsonl", f'{{"a": 1}}\n"{"x" * 70}"\n', f"row 1 holds str '{'x' * 60}';"),
@@ -232,7 +253,7 @@ def test_a_document_of_one_row_and_of_several_lists(tmp_path):
         ("a.csv", "problem,answer,answer\n1,2,3\n", "'answer' twice"),
         ("a.parquet", TWICE, "'answer' twice"),
     ],
-    ids=["too many", "too few", "three of five", "two of four", "quote open to the end", "quote open to the next", "text behind a quote", "quote open in tsv", "and a fault of another kind", "half a row", "number", "text", "deep", "latin-1", "utf-16", "not zstandard", "cut array",
+    ids=["too many", "too few", "three of five", "two of four", "quote open to the end", "quote open to the next", "text behind a quote", "quote open in tsv", "and a fault of another kind", "first row", "half a row", "number", "text", "deep", "latin-1", "utf-16", "not zstandard", "cut array",
          "long number", "columns", "parquet columns"],
 )  # fmt: skip
 def test_a_row_that_cannot_be_read_is_named(tmp_path, name, content, message):
