@@ -8,12 +8,14 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+import compass
 from compass.cli import main
 from compass.errors import SourceError
 from compass.ledger import LEDGER
 from compass.library.curate import CurateOptions, curate_settings
 from compass.library.curate_sources import source_settings
 from compass.library.curate_stages import select
+from compass.library.export_rows import export_rows
 from compass.records import RecordError, record_id, write_records
 from compass.report.outputs import check_finished, open_outputs
 from compass.settings import Curation, Dedup, Denoise, Source, Verify, load_sections, load_settings
@@ -86,7 +88,22 @@ def test_kept_rows_are_exported_as_a_table_or_as_json_lines(files, tmp_path):
     lines = [json.loads(line) for line in (tmp_path / "clean.jsonl").read_text().splitlines()]
     for name in ("id", "source", "source_id", "problem", "answer"):
         assert [row[name] for row in rows] == [row[name] for row in lines] == [row[name] for row in kept]
-    assert "alternatives" not in lines[0]
+    assert not {"alternatives", "tolerance"} & set(lines[0])
+
+
+def test_exported_rows_read_as_those_they_were_written_of(tmp_path):
+    rows = [
+        {"problem": f"What is {n} over 7, in all?", "answer": f"{n / 7:.2f}", "tolerance": "0.01"} for n in range(9)
+    ]
+    (tmp_path / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    given = tmp_path / "mine.jsonl"
+    for clean in (tmp_path / "clean.csv", tmp_path / "clean.jsonl"):
+        kept = compass.curate(given, out=tmp_path / "out").kept
+        export_rows(tmp_path / "out/verify/kept.parquet", clean)
+        given = clean
+    again = compass.curate(given).kept
+    for name in ("problem", "answer", "tolerance"):
+        assert again[name].to_pylist() == kept[name].to_pylist() == [row[name] for row in rows]
 
 
 @pytest.mark.parametrize(
