@@ -120,9 +120,12 @@ def _check_names(outputs: Outputs, asked: Asked) -> None:
     """Refuse a stage, reason or source that is not there: a misspelt one would count no rows, as if all were well."""
     from compass.ledger import REASONS
     from compass.records import RecordError
+    from compass.report.outputs import count_doubts, find_doubtful
 
     sources = sorted(set(outputs.collected(["source"])["source"].to_pylist()))
     reasons = sorted({*REASONS, *outputs.ledger()["reason"].to_pylist()})
+    if asked.doubtful and asked.reason not in (None, *reasons):
+        reasons = sorted({*reasons, *(doubt["reason"] for doubt in count_doubts(find_doubtful(outputs)))})
     stages = list(outputs.kept) if asked.doubtful else list(outputs.dropped)
     for kind, name, there in (
         ("stage", asked.stage, stages),

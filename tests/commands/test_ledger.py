@@ -6,12 +6,13 @@ import csv
 import json
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from compass.cli import main
 from compass.evaluation.label_files import row_key
 from compass.ledger import Drop, Reason, split
-from compass.records import write_records
+from compass.records import with_column, write_records
 from compass.settings.denoise import NoiseReason
 
 Pipeline = tuple[Path, list[str]]
@@ -129,6 +130,20 @@ def test_what_is_not_there_is_an_error_with_what_is(
     assert ledger(pipeline[0], *asked) == 1
     assert said in capsys.readouterr().err
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_doubts_of_ones_own_filter_are_named_by_their_reason(
+    pipeline: Pipeline, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, _ = pipeline
+    kept = pq.read_table(folder / "denoise" / "kept.parquet")
+    finding = json.dumps([{"reason": "my_doubt", "strength": "weak", "evidence": {}}])
+    write_records(folder / "denoise" / "kept.parquet", with_column(kept, "findings", [finding] + [None] * 3))
+    assert ledger(folder, "--doubtful", "--reason", "my_doubt", "--sample", "1") == 0
+    assert "my_doubt (weak)" in capsys.readouterr().out
+    assert ledger(folder, "--doubtful", "--reason", "my_doubts") == 1
+    assert "did you mean 'my_doubt'?" in capsys.readouterr().err
+    assert ledger(folder, "--reason", "my_doubt") == 1
 
 
 def test_a_sample_is_written_as_it_is_shown(
