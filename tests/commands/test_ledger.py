@@ -101,6 +101,10 @@ def test_rows_are_written_as_a_table(pipeline: Pipeline, tmp_path: Path, capsys:
     assert [row["id"] for row in rows] == [ids[4], ids[0], ids[1]]
     assert json.loads(rows[0]["evidence"]) == {"similarity": 0.9, "twin": ids[3]}
     assert [(row["id"], row["digest"]) for row in rows] == [row_key(row) for row in rows]
+    page = tmp_path / "rows.html"
+    assert ledger(folder, "--out", str(out), "--html", str(page), "--source", "book") == 0
+    assert [line.split(": ")[0] for line in capsys.readouterr().out.splitlines()] == [str(page), "2 rows"]
+    assert page.is_file()
     assert ledger(folder, "--out", str(out), "--doubtful") == 0
     assert out.read_text(encoding="utf-8") == "id,source,source_id,problem,answer,findings,digest\n"
 
