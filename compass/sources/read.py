@@ -264,7 +264,15 @@ def _say_others(faulty: Iterator[int], unit: str) -> str:
 def _csv_rows(path: Path) -> Iterator[tuple[int, Row]]:
     with _open(path) as file, io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as text:
         first = text.readline()
-        yield from _named_cells(_quoted_cells(chain([first], text), _separator(first), path), path)
+        if said := _SEPARATOR_LINE.fullmatch(first):
+            lines, separator = chain(["\n"], text), said[1]  # an empty line keeps the others' numbers
+        else:
+            lines, separator = chain([first], text), _separator(first)
+        yield from _named_cells(_quoted_cells(lines, separator, path), path)
+
+
+_SEPARATOR_LINE = re.compile(r"\"?sep=([^\r\n])\"?\r?\n?", re.I)
+"""The first line of a CSV by which Excel tells what stands between columns."""
 
 
 def _tsv_rows(path: Path) -> Iterator[tuple[int, Row]]:

@@ -72,6 +72,16 @@ def test_csv_columns_may_be_separated_by_semicolons_or_tabs(tmp_path, separator,
     assert rows_of(tmp_path / name) == [{"problem": f"1, 2{separator} and?", "answer": "3,5"}]
 
 
+@pytest.mark.parametrize("line", ["sep=|\n", "SEP=;\r\n", "sep=\t\n", '"sep=;"\n'])
+def test_a_first_line_that_names_the_separator_is_no_header(tmp_path, line):
+    sign = line.strip('"\r\n')[-1]
+    path = write(tmp_path / "a.csv", f'{line}problem, all{sign}answer\n"1{sign}\n2"{sign}3,5\nx\n')
+    rows = file_rows(path)
+    assert next(rows) == (0, {"problem, all": f"1{sign}\n2", "answer": "3,5"})
+    with pytest.raises(SourceError, match=r"row 1 \(line 5\) has 1 values"):
+        next(rows)
+
+
 def test_parquet(tmp_path):
     path = tmp_path / "a.parquet"
     pq.write_table(pa.Table.from_pylist(ROWS), path)
