@@ -18,7 +18,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from compass.evaluation.label_files import LabelsError, read_labels, row_key
+from compass.evaluation.label_files import LabelsError, read_whole_labels, row_key
 from compass.ledger import LEDGER, Drop, Reason, split
 from compass.records import RECORD
 
@@ -36,9 +36,7 @@ class MarkedRows:
         if path:
             if not Path(path).is_file():
                 raise LabelsError(f"`curation.labels`: {path}: no such file of marked rows")
-            read_labels(Path(path))  # checks each line
-            for mark in map(json.loads, Path(path).read_text(encoding="utf-8").splitlines()):
-                self.marks[mark["id"], mark["digest"]] = mark
+            self.marks = read_whole_labels(Path(path))
         self._missing = dict(self.marks)
         self._overruled: dict[str, dict[str, Any]] = {}
 

@@ -75,7 +75,9 @@ def ledger(*, asked: Asked = Asked()) -> int:
     outputs = open_outputs(asked.data)
     _check_names(outputs, asked)
     if asked.html:
-        return _page(outputs, asked)
+        _page(outputs, asked.html, asked.seed)
+        if not asked.out:
+            return 0
     chosen = {"stage": asked.stage, "reason": asked.reason, "source": asked.source}
     if asked.doubtful:
         doubtful = find_doubtful(outputs, **chosen)
@@ -120,9 +122,12 @@ def _check_names(outputs: Outputs, asked: Asked) -> None:
     """Refuse a stage, reason or source that is not there: a misspelt one would count no rows, as if all were well."""
     from compass.ledger import REASONS
     from compass.records import RecordError
+    from compass.report.outputs import count_doubts, find_doubtful
 
     sources = sorted(set(outputs.collected(["source"])["source"].to_pylist()))
     reasons = sorted({*REASONS, *outputs.ledger()["reason"].to_pylist()})
+    if asked.doubtful and asked.reason not in (None, *reasons):
+        reasons = sorted({*reasons, *(doubt["reason"] for doubt in count_doubts(find_doubtful(outputs)))})
     stages = list(outputs.kept) if asked.doubtful else list(outputs.dropped)
     for kind, name, there in (
         ("stage", asked.stage, stages),
@@ -134,12 +139,11 @@ def _check_names(outputs: Outputs, asked: Asked) -> None:
             raise RecordError(f"--{kind} {name!r}: no such {kind} in {asked.data}; {meant}there are {', '.join(there)}")
 
 
-def _page(outputs: Outputs, asked: Asked) -> int:
+def _page(outputs: Outputs, path: Path, seed: int) -> None:
     from compass.report.ledger_page import write_page
 
-    rows, shown = write_page(outputs, asked.html, seed=asked.seed)
-    print(f"{asked.html}: counts of {rows:,} dropped rows, and {shown:,} rows to read, dropped or kept with a doubt")
-    return 0
+    rows, shown = write_page(outputs, path, seed=seed)
+    print(f"{path}: counts of {rows:,} dropped rows, and {shown:,} rows to read, dropped or kept with a doubt")
 
 
 def _dropped_rows(ledger: pa.Table) -> Iterator[dict[str, Any]]:

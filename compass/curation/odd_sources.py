@@ -17,7 +17,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from compass.ledger import Reason
+from compass.ledger import REASONS, Reason
 from compass.settings.denoise import NoiseReason
 
 FEWEST = 10
@@ -36,6 +36,8 @@ _REMEDIES: dict[str, str] = {
     Reason.EMPTY_PROBLEM: _FIELDS,
     Reason.MISSING_ANSWER: _FIELDS,
     Reason.PLACEHOLDER_GOLD: _FIELDS,
+    Reason.TOO_LARGE: "`collect.max_problem_chars`, `max_answer_chars` and `max_solution_chars` are the limits",
+    Reason.LICENCE: "`collect.allow_licences` names the licences that are kept",
     Reason.UNREADABLE_GOLD: _GOLDS,
     Reason.UNSTABLE_GOLD: _GOLDS,
     Reason.WORDY_GOLD: "`verify.wordy_golds: keep` keeps them",
@@ -109,8 +111,8 @@ class OddSources:
         if form:
             example = self._examples[source, reason, form]
             line += f", {-times:,} of them like {example!r}"
-        remedy = _REMEDIES.get(reason) or (_SKIP if reason in _FILTERED else _OWN).format(reason=reason)
-        return f"{line}; {remedy}; {_LOOK.format(reason=reason, source=source)}"
+        remedy = _REMEDIES.get(reason) or (_SKIP if reason in _FILTERED else "" if reason in REASONS else _OWN)
+        return "; ".join(filter(None, (line, remedy.format(reason=reason), _LOOK.format(reason=reason, source=source))))
 
 
 def _example(row: dict[str, Any]) -> str:

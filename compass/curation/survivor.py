@@ -107,7 +107,9 @@ def _settle_one(
     for index in order:
         if index == head and winner is not None:
             continue
-        twin = head if index != head else next(other for other in order if answers[other] != answers[head])
+        twin = head
+        if winner is None and answers[index] == answers[head]:
+            twin = next(other for other in order if answers[other] != answers[head])
         same_tokens = exact[index] == exact[twin]
         evidence: dict[str, Any] = {
             "twin": rows[twin]["id"],

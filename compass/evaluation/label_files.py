@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -36,31 +37,38 @@ def read_labels(path: Path) -> dict[tuple[str, str], bool | None]:
     Raises:
         LabelsError: a line is no label.
     """
-    labels: dict[tuple[str, str], bool | None] = {}
-    if not path.exists():
-        return labels
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    return {key: label["right"] for key, label in read_whole_labels(path).items()}
+
+
+def read_whole_labels(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
+    """Labels as they are written, by id and digest; none where there is no file. The last one counts.
+
+    Raises:
+        LabelsError: a line is no label.
+    """
+    labels: dict[tuple[str, str], dict[str, Any]] = {}
+    lines = path.read_text(encoding="utf-8").split("\n") if path.exists() else []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
         try:
             row = json.loads(line)
-            key, label = (row["id"], row["digest"]), row["right"]
+            key, right = (row["id"], row["digest"]), row["right"]
         except (ValueError, KeyError, TypeError):
             raise LabelsError(f"{path}:{number}: no label (an object with id, digest, right): {line[:60]!r}") from None
-        if label not in (True, False, None):
-            raise LabelsError(f"{path}:{number}: `right` is {label!r}; it must be true, false or null")
-        labels[key] = label
+        if not isinstance(right, bool | None):
+            raise LabelsError(f"{path}:{number}: `right` is {right!r}; it must be true, false or null")
+        labels[key] = row
     return labels
 
 
 def write_label(path: Path, key: tuple[str, str], right: bool | None, by: str) -> None:
     """Append one label, by id and digest, so that stopping at any moment loses none."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    row = {"id": key[0], "digest": key[1], "right": right, "by": by}
-    with open(path, "a", encoding="utf-8") as file:
-        file.write(json.dumps(row, ensure_ascii=False) + "\n")
+    _append(path, [{"id": key[0], "digest": key[1], "right": right, "by": by}])
 
 
 def add_labels(path: Path, new: Path) -> None:
-    """Append the labels of another file, those that are there already left out.
+    """Append the labels of another file as they are, those that are there already left out.
 
     Raises:
         LabelsError: there is no such file, or a line of either is no label.
@@ -68,11 +76,13 @@ def add_labels(path: Path, new: Path) -> None:
     if not new.is_file():
         raise LabelsError(f"{new}: no such file of labels")
     known, missing = read_labels(path), object()
-    lines = [
-        json.dumps({"id": id_, "digest": digest, "right": right, "by": "page"}, ensure_ascii=False) + "\n"
-        for (id_, digest), right in read_labels(new).items()
-        if known.get((id_, digest), missing) is not right
-    ]
+    _append(path, [row for key, row in read_whole_labels(new).items() if known.get(key, missing) is not row["right"]])
+
+
+def _append(path: Path, rows: list[dict[str, Any]]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "a", encoding="utf-8") as file:
-        file.write("".join(lines))
+    with open(path, "ab+") as file:
+        if file.tell():  # an editor may have left the last line without its end
+            file.seek(-1, os.SEEK_END)
+            file.write(b"\n" * (file.read(1) != b"\n"))
+        file.writelines(f"{json.dumps(row, ensure_ascii=False)}\n".encode() for row in rows)

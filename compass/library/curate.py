@@ -69,7 +69,7 @@ def curate(
 
     Args:
         sources: files, folders or URLs (jsonl, json, csv, tsv, parquet; plain, .gz, .zst), or tables (pyarrow, pandas), the preferred one
-            first. The source of the n-th table given is called `table-n`.
+            first; without any, those of `params`. The source of the n-th table given is called `table-n`.
         benchmarks: files or tables that no kept problem may come from; a table's is called `benchmark-n`.
         out: the folder to write, as `compass curate` does; without it nothing stays on disk.
         params: a parameter file with any of the sections curation, collect, dedup, denoise and verify.
@@ -122,7 +122,7 @@ def curate_settings(
     """The settings of a run of the data stages: how each file is read, and the parameter file's sections with the options in their place.
 
     Args:
-        sources: files or folders, local or by URL.
+        sources: files or folders, local or by URL; without any, the parameter file's sources.
         options: see there.
         out: the folder that the run will write.
         say: receives how each file is read, and why.
@@ -143,17 +143,15 @@ def curate_settings(
     sections = ("curation", "collect", "dedup", "denoise", "verify")
     given: dict[str, Any] = load_sections(options.params, sections) if options.params else {}
     limits = given.get("collect") or Collect(sources=[], benchmarks=[])
-    if not files:
-        files = [Path(source.path) for source in limits.sources if source.path]
-    if not files:
-        raise UserError(
-            "which files? Name them, or give --params FILE, a parameter file whose `collect.sources` have a `path`"
-        )
+    if not files and not limits.sources:
+        raise UserError("which files? Name them, or give --params FILE, a parameter file with `collect.sources`")
     skip = options.skip_unreadable or limits.skip_unreadable
     questions: list[str] = []
     named = options.named
     check_named([*files, *benchmarks], named)
-    read = source_settings(files, limits.sources, skip=skip, questions=questions, named=named, say=say)
+    read = limits.sources
+    if files:
+        read = source_settings(files, limits.sources, skip=skip, questions=questions, named=named, say=say)
     update: dict[str, object] = {"generate": None, "sources": read, "skip_unreadable": skip}
     if benchmarks:
         update["benchmarks"] = source_settings(benchmarks, limits.benchmarks, questions=questions, named=named, say=say)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -26,7 +27,9 @@ def source_settings(
     named: Mapping[str, str] | None = None,
     say: Callable[[str], None] = print_error,
 ) -> list[Source]:
-    """How to read files: as a parameter file's source of the same file name says, else guessed.
+    """How to read files: as a parameter file's sources of the same file say, else guessed.
+
+    A file is a source's own where their paths are the same, else where no source has its path and one file alone has its name.
 
     What was guessed is said with its evidence. All files are looked at before the first that cannot be read is an error.
 
@@ -44,11 +47,14 @@ def source_settings(
     from compass.sources.read import SourceError
     from compass.sources.recognise import described, present, read_as
 
-    by_file = {Path(source.path).name: source for source in known if source.path}
     sources, asked = [], [] if questions is None else questions
     for path in paths:
-        if path.name in by_file:
-            sources.append(by_file[path.name].model_copy(update={"path": str(path)}))
+        if entries := _find_entries(path, known):
+            if len({entry.path for entry in entries}) > 1:
+                listed = ", ".join(f"{entry.name} ({entry.path})" for entry in entries)
+                asked.append(f"{path}: several sources of --params have files of this name: {listed}; give one's path")
+            else:
+                sources += [entry.model_copy(update={"path": str(path)}) for entry in entries]
             continue
         try:
             source, evidence = described(path) if named is None else read_as(path, present(path, named))
@@ -71,6 +77,19 @@ def source_settings(
     return sources
 
 
+def _find_entries(path: Path, known: Sequence[Source]) -> list[Source]:
+    """The sources of a parameter file that read a file: those of its path, else those of its name."""
+    from compass.sources.remote import path_or_url
+
+    filled = [(path_or_url(os.path.expandvars(source.path)), source) for source in known if source.path]
+    same = [source for file, source in filled if _whole(file) == _whole(path)]
+    return same or [source for file, source in filled if file.name == path.name]
+
+
+def _whole(path: Path) -> str:
+    return str(path.expanduser().resolve() if isinstance(path, Path) else path)
+
+
 def ask(questions: Sequence[str]) -> None:
     """Say all at once what cannot be read without the user.
 
@@ -87,7 +106,7 @@ def ask(questions: Sequence[str]) -> None:
 
 
 def write_params(path: Path, settings: CurateSettings) -> None:
-    """Write how the sources and benchmarks are read, and every setting of the later stages, as a parameter file for `--params`.
+    """Write how the sources and benchmarks are read, and every setting of the stages, as a parameter file for `--params`.
 
     Raises:
         UserError: the file is there already, or cannot be written.
@@ -107,5 +126,7 @@ def write_params(path: Path, settings: CurateSettings) -> None:
     stages = {
         name: getattr(settings, name).model_dump(mode="json") for name in ("curation", "dedup", "denoise", "verify")
     }
-    path.write_text(yaml.safe_dump({"collect": read, **stages}, sort_keys=False, allow_unicode=True), encoding="utf-8")
+    limits = settings.collect.model_dump(mode="json", exclude={"generate", *read})
+    written = {"collect": {**read, **limits}, **stages}
+    path.write_text(yaml.safe_dump(written, sort_keys=False, allow_unicode=True), encoding="utf-8")
     print(f"wrote {path}: edit it, then: compass curate --params {path}")

@@ -95,7 +95,8 @@ def _fill(settings: CurateSettings, out: Path, say: Callable[[str], None]) -> di
     from compass.report.outputs import SETTINGS, SUMMARY, find_outputs
 
     last = time.monotonic()
-    sections = {name: getattr(settings, name).model_dump() for name in ("collect", "dedup", "denoise", "verify")}
+    names = ("curation", "collect", "dedup", "denoise", "verify")
+    sections = {name: getattr(settings, name).model_dump() for name in names}
     write_json(out / SETTINGS, {**sections, "problems": settings.problems, "seed": settings.seed})
     summaries: dict[str, Summary] = {}
     with processes(preload=WORK):

@@ -13,7 +13,8 @@ from compass.files import atomic_path
 from compass.library.output_folder import check_file
 
 COLUMNS = (
-    "source", "source_id", "problem", "answer", "alternatives", "solution", "answer_type", "source_level", "licence", "id",
+    "source", "source_id", "problem", "answer", "alternatives", "tolerance", "solution", "answer_type", "source_level",
+    "licence", "id",
 )  # fmt: skip
 """Columns of `RECORD` that say something of a curated row."""
 

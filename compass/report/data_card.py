@@ -37,7 +37,7 @@ LIMITS = (
     "Decontamination finds items in the same words or nearly the same; a translation or a free retelling passes.",
     "Near-duplicates are found by their words: the same task in another wording, or with other names of variables, "
     "counts as another problem.",
-    "Language, noise and quality are judged by rules, whose precision and recall docs/reference/sources.md and docs/reference/curation.md give.",
+    "Language and noise are judged by rules; docs/measurements/noise_measured.md gives their precision and recall.",
     "Licences are those the sources state for themselves.",
 )
 

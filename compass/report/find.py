@@ -158,8 +158,12 @@ def _holding(table: pa.Table, query: str) -> pa.ChunkedArray:
     return pc.match_substring(pc.utf8_lower(_plain(table["problem"])), _one_line(query).removesuffix("…").lower())
 
 
+_BLANKS = r"[\s\v\x1c-\x1f\x{85}\pZ]+"
+"""What `str.split` takes for blanks: of these, the `\\s` of Arrow has ASCII ones alone."""
+
+
 def _plain(texts: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pc.utf8_trim_whitespace(pc.replace_substring_regex(texts, r"\s+", " "))
+    return pc.utf8_trim_whitespace(pc.replace_substring_regex(texts, _BLANKS, " "))
 
 
 def _one_line(text: str) -> str:

@@ -90,7 +90,7 @@ class Source(Section):
     it, one operation per line."""
 
     id_field: str = ""
-    """Where the source's own id is; the row number when empty."""
+    """Where the source's own id is; the row number when empty. A row without an id there is called `#row7` by its number."""
 
     level_field: str = ""
     """Where the source's own difficulty is, if published."""

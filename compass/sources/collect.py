@@ -267,8 +267,7 @@ def _pieces(number: int, source: Source, rows: Iterator[tuple[str, str, Row]]) -
         if source.max_rows and row_number >= source.max_rows:
             break
         fields.check(row, place)
-        own_id = reach(row, source.id_field) if source.id_field else MISSING
-        source_id = clean(str(own_id)) if own_id is not MISSING and own_id is not None else row_id
+        source_id = (_own_id(row, source.id_field) or f"#row{row_id}") if source.id_field else row_id
         if not _is_in_part(source_id, source):
             continue
         taken = True
@@ -289,6 +288,12 @@ def _pieces(number: int, source: Source, rows: Iterator[tuple[str, str, Row]]) -
         )
     if piece:
         yield _Piece(number, source, piece)
+
+
+def _own_id(row: Row, field: str) -> str:
+    """What a row's field for ids holds; empty where it has none, as a table's empty cell."""
+    value = reach(row, field)
+    return "" if value is MISSING or value is None or value != value else clean(str(value))
 
 
 def _is_in_part(source_id: str, source: Source) -> bool:

@@ -10,7 +10,8 @@ other are the former, numbers the latter; where neither names nor contents tell,
 
 Instructions that a source puts before or after every problem ("Let's think step by step …") are whole sentences or lines that nearly
 all rows share and that speak of the answer or the way to it, and without which most problems still ask: "Solve the equation."
-before every equation is the task itself.
+before every equation is the task itself. A sentence that says what the value is to be, its unit, its rounding or its kind of number,
+belongs to the question, and so does what stands further inside.
 """
 
 from __future__ import annotations
@@ -65,6 +66,7 @@ from compass.sources.sampled_fields import (
     why_no_golds,
 )
 from compass.verifier import ToleranceError, answer_type, read_tolerance, same_answer
+from compass.verifier.reading.units import find_unit
 
 REPEATS = 0.9
 """Share of rows from which a field that equals the gold is no solution."""
@@ -171,6 +173,12 @@ _TELLS = re.compile(
     r"|(?:math|mathematical|following) (?:problem|question)|explain your|show your work|instructions?|user)\b|^\W*(?:math )?problem\W*$",
     re.I,
 )
+_VALUE = re.compile(
+    r"\b(?:round|nearest|approximat|decimal|significant|digit|fraction|whole number|integer|simplest|simplif|lowest terms|in terms of)"
+    r"|\bexpress\b.+\bas\b|%",
+    re.I,
+)
+_MAY_BE_UNIT = re.compile(r"[^\W\d_]{3,}|(?<=\bin )[^\W\d_]+")  # "in cm", and neither "in" itself nor "let us"
 _MOST_PIECES = 12
 
 
@@ -218,10 +226,18 @@ def _shared(texts: Sequence[str], piece: Callable[[str, int], str], has: Callabl
         most = Counter(found for text in texts if has(text, run) and (found := piece(text, count))).most_common(1)
         if not most or most[0][1] < NEARLY_ALL * len(texts):
             break
-        if _TELLS.search(most[0][0].replace(run, "", 1)):
+        added = most[0][0].replace(run, "", 1)
+        if _constrains_value(added):
+            break
+        if _TELLS.search(added):
             shared = most[0][0]
         run = most[0][0]
     return shared
+
+
+def _constrains_value(piece: str) -> bool:
+    """Whether a sentence says which value is right, as "in percent, rounded to a whole number", and not only how to write it."""
+    return bool(_VALUE.search(piece)) or any(map(find_unit, _MAY_BE_UNIT.findall(piece)))
 
 
 def _beginning(text: str, count: int) -> str:

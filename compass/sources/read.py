@@ -19,7 +19,7 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
@@ -167,7 +167,10 @@ class _Zstandard(io.RawIOBase):
 
 
 def _json_rows(path: Path) -> Iterator[tuple[int, Row]]:
-    """JSON lines where the first line is a value and another line follows, else one document or several, one behind the other."""
+    """JSON lines where the first line is a value and another line follows, else one document or several, one behind the other.
+
+    JSON lines, too, where only the second line is a value and the whole is neither an array nor values: the first row is broken.
+    """
     with _open(path) as file:
         lines = ((number, text) for number, line in enumerate(file) if (text := _decoded(line, number)))
         if (first := next(lines, None)) is None:
@@ -177,12 +180,19 @@ def _json_rows(path: Path) -> Iterator[tuple[int, Row]]:
         except CUT_OFF:  # the first row is whole
             yield 0, _json(first[1], f"{path}: row 0")
             raise
-        if second is not None and (_is_json(first[1]) or _is_json(second[1])):
+        if second is not None and _is_json(first[1]):
             yield from _json_lines(enumerate(chain((first[1], second[1]), (text for _, text in lines))), path)
             return
     with _open(path) as file:
         whole = file.read().decode("utf-8-sig")
-    yield from enumerate(document_rows(_json_values(whole, path), path))
+    try:
+        values = _json_values(whole, path)
+    except SourceError:
+        if second is None or first[1].startswith("[") or not _is_json(second[1]):
+            raise
+        yield from _json_lines(enumerate(filter(None, map(str.strip, whole.split("\n")))), path)
+    else:
+        yield from enumerate(document_rows(values, path))
 
 
 def _json_lines(rows: Iterator[tuple[int, str]], path: Path) -> Iterator[tuple[int, Row]]:
@@ -212,15 +222,23 @@ def _is_json(text: str) -> bool:
 def _json_values(whole: str, path: Path) -> list[Any]:
     """The JSON values that follow each other in a text; an error names the one that is none."""
     decoder, values, position = json.JSONDecoder(), [], 0
-    while rest := whole[position:].lstrip() if not values else whole[position:].lstrip(" \t\r\n,"):
-        begin = len(whole) - len(rest)
+    while (begin := _skip_gap(whole, position)) < len(whole):
         try:
             value, position = decoder.raw_decode(whole, begin)
         except (ValueError, RecursionError):
-            where = f"{path}: row {len(values)}" if values or rest[0] != "[" else str(path)
-            value = _json(rest, where)
+            where = f"{path}: row {len(values)}" if values or whole[begin] != "[" else str(path)
+            value = _json(whole[begin:], where)
         values.append(value)
     return values
+
+
+_GAP = re.compile(r"[\s,]*")
+
+
+def _skip_gap(text: str, position: int) -> int:
+    """The position behind blanks and commas."""
+    found = _GAP.match(text, position)
+    return found.end() if found else position
 
 
 def _json(text: str, where: str) -> Any:
@@ -235,7 +253,7 @@ def _json(text: str, where: str) -> Any:
 def _say_others(faulty: Iterator[int], unit: str) -> str:
     """The other rows of a file with the same kind of fault, so that all can be repaired at once."""
     numbers = []
-    with suppress(csv.Error, UnicodeDecodeError, *CUT_OFF):  # what ends the reading later is not what is told first
+    with suppress(SourceError, UnicodeDecodeError, *CUT_OFF):  # what ends the reading later is not what is told first
         numbers += faulty
     if not numbers:
         return ""
@@ -246,11 +264,15 @@ def _say_others(faulty: Iterator[int], unit: str) -> str:
 def _csv_rows(path: Path) -> Iterator[tuple[int, Row]]:
     with _open(path) as file, io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as text:
         first = text.readline()
-        reader = csv.reader(chain([first], text), delimiter=_separator(first))
-        try:
-            yield from _named_cells(((reader.line_num, cells) for cells in reader if cells), path)
-        except csv.Error as error:
-            raise SourceError(f"{path}: line {reader.line_num} is not CSV ({error})", "repair or remove it") from None
+        if said := _SEPARATOR_LINE.fullmatch(first):
+            lines, separator = chain(["\n"], text), said[1]  # an empty line keeps the others' numbers
+        else:
+            lines, separator = chain([first], text), _separator(first)
+        yield from _named_cells(_quoted_cells(lines, separator, path), path)
+
+
+_SEPARATOR_LINE = re.compile(r"\"?sep=([^\r\n])\"?\r?\n?", re.I)
+"""The first line of a CSV by which Excel tells what stands between columns."""
 
 
 def _tsv_rows(path: Path) -> Iterator[tuple[int, Row]]:
@@ -262,11 +284,28 @@ def _tsv_rows(path: Path) -> Iterator[tuple[int, Row]]:
         cells = ((number, [_unquoted(cell) for cell in line.split("\t")]) for number, line in enumerate(lines, 1))
         yield from _named_cells(cells, path)
         return
-    reader = csv.reader(io.StringIO(whole, newline=""), delimiter="\t")
+    yield from _named_cells(_quoted_cells(io.StringIO(whole, newline=""), "\t", path), path)
+
+
+def _quoted_cells(lines: Iterable[str], separator: str, path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The cells of each row of a CSV, with the number of the row's last line.
+
+    Raises:
+        SourceError: a quote is not closed, or text follows a closed one; names the line in which the row begins.
+    """
+    reader = csv.reader(lines, delimiter=separator, strict=True)
+    begin = 1
     try:
-        yield from _named_cells(((reader.line_num, cells) for cells in reader if cells), path)
+        for cells in reader:
+            if cells:
+                yield reader.line_num, cells
+            begin = reader.line_num + 1
     except csv.Error as error:
-        raise SourceError(f"{path}: line {reader.line_num} is not TSV ({error})", "repair or remove it") from None
+        later = f" in line {reader.line_num}" if reader.line_num > begin else ""
+        raise SourceError(
+            f"{path}: line {begin} cannot be read as CSV ({error}{later})",
+            "close its quotes, and write a quote inside of a quoted value twice",
+        ) from None
 
 
 def _unquoted(cell: str) -> str:

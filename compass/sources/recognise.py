@@ -11,13 +11,14 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from heapq import heappush, heapreplace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from compass.settings import Source
-from compass.sources.adapters import reach
+from compass.sources.adapters import MISSING, reach
 from compass.sources.check_reading import check_reading
 from compass.sources.guess import SAMPLE, Guess, explain, guess
 from compass.sources.read import SourceError, data_files, file_rows
@@ -86,29 +87,31 @@ def _is_unique(files: Sequence[Path], field: str) -> bool:
 
 
 USUAL = {"problem_field": "problem", "answer_field": "answer", "solution_field": "solution"}
-"""What a field that the user names is called while the others are guessed."""
+"""How a field that the user names is called, in `_stand_in`, while the others are guessed."""
 
 
 def present(path: Path, named: Mapping[str, str]) -> dict[str, str]:
     """Those of the named fields that a file has."""
     given = {setting: field for setting, field in named.items() if field}
-    if not given:
-        return {}
-    there = columns(path)
-    return {setting: field for setting, field in given.items() if field in there}
+    rows = _first_rows(path) if given else []
+    return {setting: field for setting, field in given.items() if _has_field(rows, field)}
 
 
 def check_named(paths: Sequence[Path], named: Mapping[str, str]) -> None:
-    """Refuse a named field that no file has.
+    """Refuse a named field that no file has, of those that can be read.
 
     Raises:
         SourceError: there is one; the message lists the files' fields.
     """
     given = [field for field in named.values() if field]
-    there = {str(path): columns(path) for path in paths} if given else {}
-    for field in given:
-        if not any(field in fields for fields in there.values()):
-            listed = "; ".join(f"{path} has {', '.join(fields)}" for path, fields in there.items())
+    there: dict[Path, list[Mapping[str, Any]]] = {}
+    for path in paths if given else ():
+        with suppress(SourceError):  # whoever reads the file says why it cannot be read
+            there[path] = _first_rows(path)
+    for field in given if there or not paths else ():
+        if not any(_has_field(rows, field) for rows in there.values()):
+            listed = "; ".join(f"{path} has {', '.join(_names(rows))}" for path, rows in there.items())
+            listed = listed or "none is named, and sources of --params name their fields there"
             raise SourceError(f"no file has the field {field!r}: {listed}")
 
 
@@ -131,11 +134,15 @@ def read_as(path: Path, named: Mapping[str, str]) -> tuple[Source, list[str]]:
     files = data_files(path)
     samples = sample_files(files)
     rows = [row for sample in samples.values() for row in sample]
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    if absent := [field for field in given.values() if field not in columns]:
-        raise SourceError(f"{path}: no row has the field {absent[0]!r}; its fields are {', '.join(columns)}")
-    guessed = guess(path.name.split(".")[0], path, [_renamed(row, given) for row in rows])
-    guessed = _without_repeated_id(guessed, files)
+    if absent := [field for field in given.values() if not _has_field(rows, field)]:
+        raise SourceError(f"{path}: no row has the field {absent[0]!r}; its fields are {', '.join(_names(rows))}")
+    own_names = {_stand_in(USUAL[setting]): field for setting, field in given.items()}
+    own_names |= {_stand_in(f"other {USUAL[setting]}"): USUAL[setting] for setting in given}
+    try:
+        guessed = guess(path.name.split(".")[0], path, [_renamed(row, given) for row in rows])
+    except SourceError as error:
+        raise SourceError(_with_own_names(str(error), own_names)) from None
+    guessed = _without_repeated_id(_in_own_names(guessed, own_names), files)
     source = guessed.source.model_copy(update=given)
     for setting in given:
         guessed.evidence[setting] = "as you said"
@@ -143,11 +150,43 @@ def read_as(path: Path, named: Mapping[str, str]) -> tuple[Source, list[str]]:
     return source, [*explain(type(guessed)(source, guessed.evidence)), *notes]
 
 
+def _stand_in(name: str) -> str:
+    """A name that no file has, and that counts as `name` where usual names are looked for."""
+    return f"__{name}__"
+
+
 def _renamed(row: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:
     """A row in which the named fields have the usual names, and no other field has one of these."""
-    taken = {USUAL[setting] for setting in given}
-    names = {field: USUAL[setting] for setting, field in given.items()}
-    return {names.get(name, f"other_{name}" if name in taken else name): value for name, value in row.items()}
+    taken = [USUAL[setting] for setting in given]
+    named = {_stand_in(USUAL[setting]): reach(row, field) for setting, field in given.items()}
+    others = row
+    for field in given.values():
+        others = _without(others, field)
+    return {name: value for name, value in named.items() if value is not MISSING} | {
+        _stand_in(f"other {name}") if name in taken else name: value for name, value in others.items()
+    }
+
+
+def _without(row: Mapping[str, Any], path: str) -> Mapping[str, Any]:
+    """A row without the field at a path, where objects alone lead to it."""
+    if path in row:
+        return {name: value for name, value in row.items() if name != path}
+    first, _, rest = path.partition(".")
+    inner = row.get(first)
+    return {**row, first: _without(inner, rest)} if rest and isinstance(inner, Mapping) else row
+
+
+def _in_own_names(guessed: Guess, own_names: Mapping[str, str]) -> Guess:
+    """A guess with the file's own names of fields in its settings and their evidence."""
+    fields = {name: _with_own_names(value, own_names) for name, value in guessed.source if name.endswith("_field")}
+    evidence = {setting: _with_own_names(why, own_names) for setting, why in guessed.evidence.items()}
+    return Guess(guessed.source.model_copy(update=fields), evidence)
+
+
+def _with_own_names(text: str, own_names: Mapping[str, str]) -> str:
+    for stand_in, name in own_names.items():
+        text = text.replace(stand_in, name)
+    return text
 
 
 def _with_options(path: Path, message: str) -> str:
@@ -162,5 +201,17 @@ def _with_options(path: Path, message: str) -> str:
 
 def columns(path: Path) -> Sequence[str]:
     """The fields of a file's first rows."""
-    rows = [row for _, row in islice(file_rows(data_files(path)[0]), SAMPLE)]
+    return _names(_first_rows(path))
+
+
+def _first_rows(path: Path) -> list[Mapping[str, Any]]:
+    return [row for _, row in islice(file_rows(data_files(path)[0]), SAMPLE)]
+
+
+def _names(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return list(dict.fromkeys(name for row in rows for name in row))
+
+
+def _has_field(rows: Sequence[Mapping[str, Any]], field: str) -> bool:
+    """Whether any row has a field, by its name or its dotted path."""
+    return any(reach(row, field) is not MISSING for row in rows)

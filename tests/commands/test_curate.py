@@ -8,10 +8,14 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+import compass
 from compass.cli import main
+from compass.errors import SourceError
 from compass.ledger import LEDGER
+from compass.library.curate import CurateOptions, curate_settings
 from compass.library.curate_sources import source_settings
 from compass.library.curate_stages import select
+from compass.library.export_rows import export_rows
 from compass.records import RecordError, record_id, write_records
 from compass.report.outputs import check_finished, open_outputs
 from compass.settings import Curation, Dedup, Denoise, Source, Verify, load_sections, load_settings
@@ -84,7 +88,22 @@ def test_kept_rows_are_exported_as_a_table_or_as_json_lines(files, tmp_path):
     lines = [json.loads(line) for line in (tmp_path / "clean.jsonl").read_text().splitlines()]
     for name in ("id", "source", "source_id", "problem", "answer"):
         assert [row[name] for row in rows] == [row[name] for row in lines] == [row[name] for row in kept]
-    assert "alternatives" not in lines[0]
+    assert not {"alternatives", "tolerance"} & set(lines[0])
+
+
+def test_exported_rows_read_as_those_they_were_written_of(tmp_path):
+    rows = [
+        {"problem": f"What is {n} over 7, in all?", "answer": f"{n / 7:.2f}", "tolerance": "0.01"} for n in range(9)
+    ]
+    (tmp_path / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    given = tmp_path / "mine.jsonl"
+    for clean in (tmp_path / "clean.csv", tmp_path / "clean.jsonl"):
+        kept = compass.curate(given, out=tmp_path / "out").kept
+        export_rows(tmp_path / "out/verify/kept.parquet", clean)
+        given = clean
+    again = compass.curate(given).kept
+    for name in ("problem", "answer", "tolerance"):
+        assert again[name].to_pylist() == kept[name].to_pylist() == [row[name] for row in rows]
 
 
 @pytest.mark.parametrize(
@@ -161,7 +180,7 @@ def test_a_parameter_files_thresholds_and_sources_are_used(files, tmp_path):
         (tmp_path / "mine.yaml").write_text(text)
         assert main([*command(files, tmp_path / "out"), "--params", str(tmp_path / "mine.yaml")]) == 0
         settings = json.loads((tmp_path / "out" / "curate.json").read_text())
-        assert list(settings) == ["collect", "dedup", "denoise", "verify", "problems", "seed"]
+        assert list(settings) == ["curation", "collect", "dedup", "denoise", "verify", "problems", "seed"]
         assert (settings["dedup"]["threshold"], settings["collect"]["generate"]) == (0.95, None)
         assert [source["name"] for source in settings["collect"]["sources"]] == ["first", "second"]
         assert [source["name"] for source in settings["collect"]["benchmarks"]] == ["bench"]
@@ -176,6 +195,30 @@ def test_a_known_file_is_read_as_the_parameters_say():
     assert source == known[0].model_copy(update={"path": "elsewhere/rows.csv"})
 
 
+def test_sources_of_one_name_or_of_one_file_are_told_apart_by_path():
+    paths = {"a": "a/rows.csv", "b": "b/rows.csv", "start": "$PARTS/words.csv", "rest": "$PARTS/words.csv"}
+    known = [Source(name=name, path=path) for name, path in paths.items()]
+    for file, names in {"a/rows.csv": ["a"], "./b/rows.csv": ["b"], "here/words.csv": ["start", "rest"]}.items():
+        read = source_settings([Path(file)], known)
+        assert [(source.name, source.path) for source in read] == [(name, str(Path(file))) for name in names]
+    with pytest.raises(SourceError, match=r"c/rows.csv: several sources .*: a \(a/rows.csv\), b \(b/rows.csv\); give"):
+        source_settings([Path("c/rows.csv")], known)
+
+
+def test_without_files_the_parameters_sources_are_read_as_they_are(tmp_path: Path):
+    params = ROOT / "profiles" / "paper.yaml"
+    given = load_sections(params, ["collect"])["collect"].sources
+    assert any(source.hub for source in given)
+    assert curate_settings([], CurateOptions(params=params), tmp_path / "out").collect.sources == given
+    for path in ("https://host.org/a/rows.csv", "a/rows.csv"):
+        (tmp_path / "mine.yaml").write_text(f"collect: {{sources: [{{name: one, path: '{path}'}}]}}")
+        [read] = curate_settings([], CurateOptions(params=tmp_path / "mine.yaml"), tmp_path / "out").collect.sources
+        assert read.path == path
+    named = CurateOptions(params=params, named={"problem_field": "text"})
+    with pytest.raises(SourceError, match="no file has the field 'text': none is named, and sources of --params name"):
+        curate_settings([], named, tmp_path / "out")
+
+
 def test_the_guess_is_explained_and_written_as_parameters(files, tmp_path, capsys):
     params = tmp_path / "mine.yaml"
     asked = [*command(files, tmp_path / "out"), "--explain", "--write-params", str(params)]
@@ -184,8 +227,9 @@ def test_the_guess_is_explained_and_written_as_parameters(files, tmp_path, capsy
     assert "problem_field: question (a usual name" in said
     assert "answer_field: final_answer" in said
     assert not (tmp_path / "out").exists()
-    written = load_sections(params, ["curation", "dedup", "denoise", "verify"])
+    written = load_sections(params, ["collect", "curation", "dedup", "denoise", "verify"])
     assert "skip_reasons: []" in params.read_text()
+    assert written.pop("collect").max_problem_chars == 20_000
     assert list(written.values()) == [Curation(), Dedup(), Denoise(), Verify()]
     assert main(asked) == 1
     assert main([*asked[:-1], str(tmp_path / "nowhere" / "mine.yaml")]) == 1
@@ -193,6 +237,28 @@ def test_the_guess_is_explained_and_written_as_parameters(files, tmp_path, capsy
     assert main([*command(files, tmp_path / "out"), "--params", str(params)]) == 0
     sources = json.loads((tmp_path / "out" / "curate.json").read_text())["collect"]["sources"]
     assert [source["problem_field"] for source in sources] == ["problem", "question"]
+
+
+def test_written_parameters_read_as_the_settings_they_were_written_of(files, tmp_path, capsys):
+    limits = (
+        "{repair: false, recast_choices: true, max_answer_chars: 9, allow_licences: [unknown], skip_unreadable: true}"
+    )
+    marks = tmp_path / "marks.jsonl"
+    marks.write_text("")
+    (tmp_path / "given.yaml").write_text(f"collect: {limits}\ncuration: {{labels: {marks}, warn_share: 0.5}}")
+    asked = [*command(files, tmp_path / "out"), "--params"]
+    written = tmp_path / "written.yaml"
+    assert main([*asked, str(tmp_path / "given.yaml"), "--write-params", str(written)]) == 0
+    capsys.readouterr()
+    settings = []
+    for params in (tmp_path / "given.yaml", written):
+        assert main([*asked, str(params)]) == 0
+        settings.append(json.loads((tmp_path / "out" / "curate.json").read_text()))
+        [benchmark] = settings[-1]["collect"].pop("benchmarks")
+        assert benchmark["answer_field"] == "answer"
+    assert settings[0] == settings[1]
+    assert settings[1]["collect"]["max_answer_chars"] == 9
+    assert settings[1]["curation"] == {"labels": str(marks), "warn_share": 0.5}
 
 
 def test_a_source_whose_last_row_is_broken_is_skipped_where_asked(files, tmp_path, capsys):

@@ -6,12 +6,13 @@ import csv
 import json
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from compass.cli import main
 from compass.evaluation.label_files import row_key
 from compass.ledger import Drop, Reason, split
-from compass.records import write_records
+from compass.records import with_column, write_records
 from compass.settings.denoise import NoiseReason
 
 Pipeline = tuple[Path, list[str]]
@@ -100,6 +101,10 @@ def test_rows_are_written_as_a_table(pipeline: Pipeline, tmp_path: Path, capsys:
     assert [row["id"] for row in rows] == [ids[4], ids[0], ids[1]]
     assert json.loads(rows[0]["evidence"]) == {"similarity": 0.9, "twin": ids[3]}
     assert [(row["id"], row["digest"]) for row in rows] == [row_key(row) for row in rows]
+    page = tmp_path / "rows.html"
+    assert ledger(folder, "--out", str(out), "--html", str(page), "--source", "book") == 0
+    assert [line.split(": ")[0] for line in capsys.readouterr().out.splitlines()] == [str(page), "2 rows"]
+    assert page.is_file()
     assert ledger(folder, "--out", str(out), "--doubtful") == 0
     assert out.read_text(encoding="utf-8") == "id,source,source_id,problem,answer,findings,digest\n"
 
@@ -129,6 +134,20 @@ def test_what_is_not_there_is_an_error_with_what_is(
     assert ledger(pipeline[0], *asked) == 1
     assert said in capsys.readouterr().err
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_doubts_of_ones_own_filter_are_named_by_their_reason(
+    pipeline: Pipeline, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, _ = pipeline
+    kept = pq.read_table(folder / "denoise" / "kept.parquet")
+    finding = json.dumps([{"reason": "my_doubt", "strength": "weak", "evidence": {}}])
+    write_records(folder / "denoise" / "kept.parquet", with_column(kept, "findings", [finding] + [None] * 3))
+    assert ledger(folder, "--doubtful", "--reason", "my_doubt", "--sample", "1") == 0
+    assert "my_doubt (weak)" in capsys.readouterr().out
+    assert ledger(folder, "--doubtful", "--reason", "my_doubts") == 1
+    assert "did you mean 'my_doubt'?" in capsys.readouterr().err
+    assert ledger(folder, "--reason", "my_doubt") == 1
 
 
 def test_a_sample_is_written_as_it_is_shown(

@@ -61,7 +61,7 @@ def curated(tmp_path_factory: pytest.TempPathFactory) -> Path:
             ("What is $\\dfrac{3}{7}$ of 4130 if half of it is given away?", "885"),
             ("A baker sells 14 loaves an hour for 9 hours. How many loaves are sold?", "126"),
             ("A baker sells 15 loaves an hour for 9 hours. How many loaves are sold?", "135"),
-            ("At https://example.org/plan 16 trains leave per hour. How many leave in 3 hours?", "48"),
+            ("At https://example.org/plan 16 trains leave\u00a0per hour. How many leave in 3 hours?", "48"),
             (f"Read first. {ITEM} Then say what the digits of the number add up to.", "9"),
         ],
         "second": [

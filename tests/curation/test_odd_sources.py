@@ -21,7 +21,7 @@ def warnings(drops: list[tuple[str, str, Drop | None]], share: float = 0.2) -> l
 GOOD = ("How many?", "7", None)
 
 
-def lost(problem: str, gold: str, reason: Reason, **evidence) -> tuple[str, str, Drop]:
+def lost(problem: str, gold: str, reason: str, **evidence) -> tuple[str, str, Drop]:
     return problem, gold, Drop(reason, evidence)
 
 
@@ -43,6 +43,9 @@ def lost(problem: str, gold: str, reason: Reason, **evidence) -> tuple[str, str,
             "20 of them like 'In the figure'; `denoise.skip_reasons: [figure]`",
         ),
         ([lost("Quanto?", "1", NoiseReason.LANGUAGE, language="it")] * 20, "like 'it'; `denoise.languages: "),
+        ([lost("?", "1", Reason.LICENCE)] * 20, "licence takes 20 of 20 rows (100%); `collect.allow_licences` names"),
+        ([lost("?", "1", Reason.DUPLICATE_ID)] * 20, "duplicate_id takes 20 of 20 rows (100%); `compass ledger"),
+        ([lost("?", "1", "my_reason")] * 20, "(100%); a filter that `denoise.filters` names gives this reason; `compass"),
         ([lost("?", "1", Reason.EXACT_DUPLICATE, twin_source="best")] * 20, "20 of them like 'best'; expected"),
     ],
 )  # fmt: skip

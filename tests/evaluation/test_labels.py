@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -5,7 +6,14 @@ import pyarrow as pa
 import pytest
 
 from compass.evaluation.accuracy import wilson
-from compass.evaluation.label_files import LabelsError, read_labels, text_digest, write_label
+from compass.evaluation.label_files import (
+    LabelsError,
+    add_labels,
+    read_labels,
+    read_whole_labels,
+    text_digest,
+    write_label,
+)
 from compass.evaluation.labels import WEIGHTS, distinct_responses, error_of_run, in_turn, measured_error
 
 KINDS = {
@@ -73,13 +81,31 @@ def test_labels_are_kept_line_by_line_and_the_last_one_counts(tmp_path):
 
 @pytest.mark.parametrize(
     ("line", "message"),
-    [("{", "no label"), ("[1]", "no label"), ('{"id": "p", "digest": "d", "right": "yes"}', "`right` is 'yes'")],
+    [
+        ("{", "no label"),
+        ("[1]", "no label"),
+        ('{"id": "p", "digest": "d", "right": "yes"}', "`right` is 'yes'"),
+        ('{"id": "p", "digest": "d", "right": 0}', "`right` is 0;"),
+    ],
 )
 def test_a_line_that_is_no_label_is_named(tmp_path, line, message):
     path = tmp_path / "labels.jsonl"
     path.write_text('{"id": "p", "digest": "d", "right": true}\n' + line + "\n")
     with pytest.raises(LabelsError, match=f"labels.jsonl:2: {message}"):
         read_labels(path)
+
+
+def test_a_label_added_is_whole_and_on_a_line_of_its_own(tmp_path):
+    path, new = tmp_path / "labels.jsonl", tmp_path / "new.jsonl"
+    path.write_text('{"id": "p", "digest": "d", "right": true}\n\n{"id": "q", "digest": "d", "right": true}')
+    label = {"id": "p", "digest": "d", "right": False, "by": "Ann", "note": "no\u2028unit"}
+    new.write_text(json.dumps(label, ensure_ascii=False) + "\n\n")
+    add_labels(path, new)
+    assert read_labels(path) == {("p", "d"): False, ("q", "d"): True}
+    assert read_whole_labels(path)["p", "d"] == label
+    path.write_bytes(path.read_bytes().removesuffix(b"\n"))
+    write_label(path, ("r", "d"), None, "person")
+    assert list(read_labels(path)) == [("p", "d"), ("q", "d"), ("r", "d")]
 
 
 def test_errors_count_by_their_stratums_share():

@@ -13,9 +13,10 @@ import pyarrow as pa
 from compass.ledger import Drop, Reason, split
 from compass.page.blocks import Bars, Bullets, Table
 from compass.records import write_records
-from compass.report.data_card import card_sections, write_card
+from compass.report.data_card import LIMITS, card_sections, write_card
 from compass.report.outputs import Outputs, open_outputs
 
+ROOT = Path(__file__).resolve().parents[2]
 Pipeline = tuple[Path, list[str]]
 
 
@@ -78,6 +79,11 @@ def test_the_card_counts_the_rows_of_a_pipeline(pipeline: Pipeline) -> None:
     with_bars = [title for title, section in shown.items() if section.bars]
     assert with_bars == [title for title, section in shown.items() if section.table]
     assert len(shown["Known limits"].text.splitlines()) == 5
+
+
+def test_the_page_that_the_card_names_gives_precision_and_recall() -> None:
+    (page,) = re.findall(r"docs/\S+\.md", " ".join(LIMITS))
+    assert re.search(r"\| reason \|.*\| precision \| recall \|", (ROOT / page).read_text(encoding="utf-8"))
 
 
 def test_lengths_fall_into_classes_at_their_edges(tmp_path: Path, records) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 
@@ -91,9 +92,17 @@ def test_sources_are_read_in_their_order_and_each_has_its_own_counts_and_ids(tmp
     found = collect([first, second], Collect(sources=[first, second], benchmarks=[]))
     assert found.kept.column("source").to_pylist() == ["b", "a"]
     assert found.kept.column("source_id").to_pylist() == ["0", "5"]
-    assert found.dropped.column("source_id").to_pylist() == ["1"]  # without an id of its own: its row number
+    assert found.dropped.column("source_id").to_pylist() == ["#row1"]  # without an id of its own: its row number
     assert found.read == 3
     assert {name: (facts["read"], facts["kept"]) for name, facts in found.sources.items()} == {"b": (1, 1), "a": (2, 1)}
+
+
+@pytest.mark.parametrize("none", [{}, {"id": None}, {"id": ""}, {"id": math.nan}])
+def test_rows_without_an_id_take_no_other_rows_id(tmp_path, none):
+    rows = [{"problem": "1?", "answer": "1"} | own for own in (none, {"id": 0}, {"id": 3}, none, {"id": 3})]
+    found = run(tmp_path, rows, id_field="id")
+    assert found.kept.column("source_id").to_pylist() == ["#row0", "0", "3", "#row3"]
+    assert found.dropped.column("source_id").to_pylist() == ["3#row4"]
 
 
 def test_rows_of_a_folder_are_numbered_within_their_file(tmp_path):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -56,6 +58,15 @@ from compass.verifier import Gold, verify
         ("Show that the volume is $6\\pi^2$.", "6\\pi^2"),
         ("Show that $f(2) = 3$ and $f(3) = 2$.", "Show that $f(2) = 3$ and $f(3) = 2$."),
         ({"value": 3}, ""),
+        (Decimal("1106.0"), "1106"),
+        (Decimal("-0.50"), "-0.5"),
+        (Decimal("1200"), "1200"),
+        (Decimal("1E+3"), "1000"),
+        (Decimal("1234567890123456789012345678901234.50"), "1234567890123456789012345678901234.5"),
+        (Decimal("NaN"), ""),
+        (b" 025 ", "025"),
+        (b"so \\boxed{7}", "7"),
+        (b"\x89PNG", ""),
     ],
 )
 def test_a_gold_is_taken_as_published(value, gold):
@@ -95,6 +106,12 @@ def test_a_solution_stands_in_for_a_missing_answer():
     assert gold_answer(None, "… = \\boxed{5}") == "5"
     assert gold_answer("", "#### 7\n") == "7"
     assert gold_answer("3", "\\boxed{5}") == "3"
+    assert gold_answer(b"", "\\boxed{5}") == "5"
+
+
+@pytest.mark.parametrize("value", [Decimal("3.0"), b"3", {"value": 3}, b"\x89PNG", date(2024, 1, 2)])
+def test_no_solution_replaces_a_gold_of_another_kind(value):
+    assert gold_answer(value, "\\boxed{5}") in ("3", "")
     assert from_solution("the answer is 7") == ""
     assert from_solution("Three and four. The answer is: 7.") == from_solution("We add.\nFinal answer: 7") == "7"
     assert from_solution("The answer is 7. This holds by symmetry.") == from_solution("The answer is 7\nbut why?") == ""

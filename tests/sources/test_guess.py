@@ -86,6 +86,30 @@ def test_instructions_around_nearly_every_problem_are_stripped_and_shown():
     assert any(line.startswith("  strip_prefixes: ['Solve the following") and "10 of 10" in line for line in lines)
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Give your answer in percent, rounded to a whole number.",
+        "Round your answer to the nearest tenth.",
+        "Answer in radians.",
+        "Give your answer in km per hour.",
+        "Express your answer as a power of 2.",
+        "Your answer should be in terms of pi.",
+        "Write the answer as a fraction in simplest form.",
+    ],
+)
+def test_what_says_which_value_is_right_is_no_instruction(asked):
+    found = published(*(f"{BEFORE} {text} {asked} {BEHIND}" for text in ASKED)).source
+    assert (found.strip_prefixes, found.strip_suffixes) == ([BEFORE], [BEHIND])
+    found = published(*(f"{text} Reason step by step. {asked}" for text in ASKED)).source
+    assert (found.strip_prefixes, found.strip_suffixes) == ([], [])
+
+
+@pytest.mark.parametrize("how", ["Let us think step by step.", "Put your final answer in \\boxed{} in the last line."])
+def test_what_says_how_to_write_the_answer_is_an_instruction(how):
+    assert published(*(f"{text} {how}" for text in ASKED)).source.strip_suffixes == [how]
+
+
 def test_some_problems_may_lack_the_instruction():
     found = published(*(f"{BEFORE} {text}" for text in ASKED[:9]), "Find 3 + 4.").source
     assert (found.strip_prefixes, found.strip_suffixes) == ([BEFORE], [])

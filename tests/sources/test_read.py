@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -69,6 +70,16 @@ def test_csv_columns_may_be_separated_by_semicolons_or_tabs(tmp_path, separator,
     data = text.encode()
     (tmp_path / name).write_bytes(zstandard(data) if name.endswith("zst") else data)
     assert rows_of(tmp_path / name) == [{"problem": f"1, 2{separator} and?", "answer": "3,5"}]
+
+
+@pytest.mark.parametrize("line", ["sep=|\n", "SEP=;\r\n", "sep=\t\n", '"sep=;"\n'])
+def test_a_first_line_that_names_the_separator_is_no_header(tmp_path, line):
+    sign = line.strip('"\r\n')[-1]
+    path = write(tmp_path / "a.csv", f'{line}problem, all{sign}answer\n"1{sign}\n2"{sign}3,5\nx\n')
+    rows = file_rows(path)
+    assert next(rows) == (0, {"problem, all": f"1{sign}\n2", "answer": "3,5"})
+    with pytest.raises(SourceError, match=r"row 1 \(line 5\) has 1 values"):
+        next(rows)
 
 
 def test_parquet(tmp_path):
@@ -154,6 +165,10 @@ QUOTED = [{"question": f'A 5" pipe, {row["question"]}', "answer": row["answer"]}
         ("pretty.json", json.dumps(MANY, indent=2)),
         ("pretty.jsonl", json.dumps(MANY, indent=2)),
         ("array in lines.json", "[" + ",\n".join(map(json.dumps, MANY)) + "]"),
+        ("array of lines.json", "[\n" + "\n,".join(map(json.dumps, MANY)) + "\n]"),
+        ("array of a row.json", "[\n" + json.dumps(MANY[0]) + "\n," + ",".join(map(json.dumps, MANY[1:])) + "]"),
+        ("array from the first line.json", "[" + json.dumps(MANY[0]) + ",\n" + json.dumps(MANY[1]) + "\n," + ",\n".join(map(json.dumps, MANY[2:])) + "\n]"),
+        ("wrapped in lines.json", '{"data":\n' + json.dumps(MANY) + "\n}"),
         ("array in a line.jsonl", json.dumps(MANY)),
         ("concatenated.json", "".join(map(json.dumps, MANY))),
         ("concatenated pretty.jsonl", "\n".join(json.dumps(row, indent=2) for row in MANY)),
@@ -169,6 +184,21 @@ QUOTED = [{"question": f'A 5" pipe, {row["question"]}', "answer": row["answer"]}
 )  # fmt: skip
 def test_rows_in_every_published_container_are_the_same(tmp_path, name, content):
     assert rows_of(write(tmp_path / name, content)) == MANY
+
+
+def test_an_array_of_one_row_in_lines(tmp_path):
+    assert rows_of(write(tmp_path / "a.json", '[\n{"a": 1}\n]')) == [{"a": 1}]
+
+
+def test_rows_behind_each_other_take_time_in_proportion(tmp_path):
+    """Ten times the rows took a hundred times as long."""
+    durations = []
+    for count in (5_000, 50_000):
+        path = write(tmp_path / "a.json", json.dumps({"text": "x" * 200}) * count)
+        begin = time.process_time()
+        assert len(rows_of(path)) == count
+        durations.append(time.process_time() - begin)
+    assert durations[1] < 40 * durations[0]
 
 
 @pytest.mark.parametrize("dump", [json.dumps, lambda rows: json.dumps(rows, indent=2)], ids=["one line", "pretty"])
@@ -214,8 +244,13 @@ def test_a_document_of_one_row_and_of_several_lists(tmp_path):
             "problem,answer\n1,2\nx, y,3\n5,6\n7\na, b,8\n",
             r"row 1 \(line 3\) has 3 .* 2 columns \(and 2 more such rows: line 5, 6\); quote",
         ),
+        ("a.csv", 'answer,problem\n1,"a"\n2,"b\n3,c\n4,d\n', r"line 3 cannot .* \(unexpected end of data in line 5\); close"),
+        ("a.csv", 'answer,problem\n1,"a\nb"\n2,"b\n3,"c\n4,d\n', r"line 4 cannot .* expected after '\"' in line 5\)"),
+        ("a.csv", 'answer,problem\n1,"a" or b\n', r"line 2 cannot .* \(',' expected after '\"'\); close"),
+        ("a.tsv", 'answer\tproblem\n1\t"b\n3\tc\tmore\n', r"line 2 cannot .* end of data in line 3"),
         ("a.jsonl", '{"a": 1}\n{"a\n{"a": 2}\nnone\n', r"row 1 is not JSON .* \(and 1 more such row: row 3\); repair"),
         ("a.jsonl", b'{"a": 1}\n{"a\nnone\n"caf\xe9"\n', r"row 1 is not JSON .* \(and 1 more such row: row 2\); repair"),
+        ("a.jsonl", '{"a\n{"a": 2}\n{"a\n', r"row 0 is not JSON .* \(and 1 more such row: row 2\); repair"),
         ("a.jsonl", '{"a": 1}\n{"problem": \n', r"row 1 is not JSON .*: '\{\"problem\":'"),
         ("a.jsonl", '{"a": 1}\n3\n', "row 1 holds int '3'"),
         ("a.jsonl", f'{{"a": 1}}\n"{"x" * 70}"\n', f"row 1 holds str '{'x' * 60}';"),
@@ -228,7 +263,7 @@ def test_a_document_of_one_row_and_of_several_lists(tmp_path):
         ("a.csv", "problem,answer,answer\n1,2,3\n", "'answer' twice"),
         ("a.parquet", TWICE, "'answer' twice"),
     ],
-    ids=["too many", "too few", "three of five", "two of four", "and a fault of another kind", "half a row", "number", "text", "deep", "latin-1", "utf-16", "not zstandard", "cut array",
+    ids=["too many", "too few", "three of five", "two of four", "quote open to the end", "quote open to the next", "text behind a quote", "quote open in tsv", "and a fault of another kind", "first row", "half a row", "number", "text", "deep", "latin-1", "utf-16", "not zstandard", "cut array",
          "long number", "columns", "parquet columns"],
 )  # fmt: skip
 def test_a_row_that_cannot_be_read_is_named(tmp_path, name, content, message):

@@ -12,7 +12,7 @@ import yaml
 from compass.settings import Collect, load_settings
 from compass.sources.collect import collect
 from compass.sources.read import SourceError
-from compass.sources.recognise import for_file
+from compass.sources.recognise import check_named, for_file, present, read_as
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = ROOT.parent / "shared" / "data"
@@ -84,3 +84,64 @@ def test_a_guess_looks_at_rows_of_the_whole_file_and_of_each_file(tmp_path):
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     with pytest.raises(SourceError, match="no field looks like a gold or solution"):
         for_file(tmp_path / "a.jsonl")
+
+
+WORDED = [(f"How many are {n} and {7 * n % 20} apples in all?", str(n + 7 * n % 20)) for n in range(20)]
+
+
+def write_rows(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("row", "named", "read"),
+    [
+        (
+            lambda asked, gold: {"question": asked, "why": f"So \\boxed{{{gold}}}.", "solution": gold},
+            {"solution_field": "why"},
+            {"problem_field": "question", "answer_field": "solution", "solution_field": "why"},
+        ),
+        (
+            lambda asked, gold: {"text": asked, "problem": {"id": asked[9:25].replace(" ", "-")}, "answer": gold},
+            {"problem_field": "text"},
+            {"problem_field": "text", "answer_field": "answer", "id_field": "problem.id"},
+        ),
+        (
+            lambda asked, gold: {"question": asked, "info": {"alpha": gold, "beta": f"{gold}1"}},
+            {"answer_field": "info.alpha"},
+            {"problem_field": "question", "answer_field": "info.alpha"},
+        ),
+        (
+            lambda asked, gold: {"talk": [{"says": asked}, {"says": f"So \\boxed{{{gold}}}."}]},
+            {"problem_field": "talk.0.says", "solution_field": "talk.1.says"},
+            {"problem_field": "talk.0.says", "solution_field": "talk.1.says"},
+        ),
+    ],
+    ids=["a field of the usual name", "fields inside of it", "a dotted path", "a path through a list"],
+)
+def test_named_fields_are_read_and_the_others_keep_their_names(tmp_path, row, named, read):
+    path = write_rows(tmp_path / "a.jsonl", [row(*one) for one in WORDED])
+    check_named([path], named)
+    assert present(path, named) == named
+    source, lines = read_as(path, named)
+    assert {name: value for name, value in source if name.endswith("_field") and value} == read
+    assert "__" not in "".join(lines)
+
+
+def test_what_cannot_be_guessed_is_told_in_the_files_own_names(tmp_path):
+    rows = [{"text": asked, "problem": gold, "b": gold + "1"} for asked, gold in WORDED]
+    with pytest.raises(
+        SourceError, match=r"could be the gold or solution \(`problem`, .*, `b`, .*\); found: .*problem, b"
+    ):
+        read_as(write_rows(tmp_path / "a.jsonl", rows), {"problem_field": "text"})
+
+
+def test_a_file_that_cannot_be_read_hides_no_named_field(tmp_path):
+    whole = write_rows(tmp_path / "a.jsonl", [{"question": asked, "answer": gold} for asked, gold in WORDED])
+    broken = tmp_path / "b.jsonl"
+    broken.write_text("{}\n{")
+    check_named([whole, broken], {"problem_field": "question"})
+    check_named([broken], {"problem_field": "question"})
+    with pytest.raises(SourceError, match=r"no file has the field 'x': \S+a\.jsonl has question, answer$"):
+        check_named([whole, broken], {"problem_field": "x"})
