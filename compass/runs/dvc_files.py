@@ -38,7 +38,7 @@ class Graph:
     def _parameter(self, key: str) -> Any:
         value = self.parameters
         for name in key.split("."):
-            value = value[name]
+            value = value[int(name) if isinstance(value, list) else name]
         return value
 
     def outs(self, stage: str) -> list[str]:
@@ -80,7 +80,7 @@ class Graph:
         }
         try:
             before = [*self.ancestors(stage), stage] if stage in self.lock else []
-        except (KeyError, TypeError):  # `params.yaml` lacks what a path in `dvc.yaml` is filled in from
+        except (LookupError, TypeError):  # `params.yaml` lacks what a path in `dvc.yaml` is filled in from
             before = []
         return [name for name in before if name in again or self._has_other_settings(name)]
 
@@ -88,7 +88,7 @@ class Graph:
         settings = self.lock.get(stage, {}).get("params", {}).get("params.yaml", {})
         try:
             return any(_as_read(self._parameter(key)) != _as_read(value) for key, value in settings.items())
-        except (KeyError, TypeError):
+        except (LookupError, TypeError):
             return True
 
     def locked_outs(self, stage: str) -> dict[str, str]:
