@@ -36,7 +36,7 @@ from flows.run import RunRequest, RunResult, find_free_name, list_experiments
 CURVES = ("accuracy", "entropy", "response_tokens", "left_out")
 """What is kept of every iteration."""
 
-WRITTEN = (FILE, "dvc.lock", RESULTS.as_posix())
+WRITTEN = (FILE, RESULTS.as_posix())
 """Tracked files that every study changes: their changes say nothing of the code."""
 
 Start = Callable[[RunRequest], tuple[int, RunResult | None]]
