@@ -84,7 +84,8 @@ class RunRequest:
     def command(self) -> str:
         """The command that does what this request does."""
         sets = [word for value in format_parameters(self.overrides) for word in ("-S", value)]
-        command = shlex.join(["dvc", *(["exp", "run"] if sets or self.name else ["repro"]), *sets, *self.words()])
+        kept = ["-n", self.name] if self.name else []
+        command = shlex.join(["dvc", *(["exp", "run"] if sets or kept else ["repro"]), *kept, *sets, *self.words()])
         return f"compass profile use {self.profile} && {command}" if self.profile else command
 
 
@@ -203,7 +204,7 @@ def check_request(request: RunRequest, root: Path) -> None:
     """Refuse a request that cannot end well, before anything is changed or started.
 
     Raises:
-        UserError: the target is no stage; a setting, a file or a variable cannot be used.
+        UserError: the target is no stage; the name cannot be an experiment's; a setting, a file or a variable cannot be used.
     """
     stages = list(Graph(root).stages)
     if not stages:
@@ -213,9 +214,23 @@ def check_request(request: RunRequest, root: Path) -> None:
         raise WrongName(f"there is no stage {request.target!r}; {hint}")
     if request.target is None and request.scope != "upto" and not request.extra:
         raise UserError(f"give the stage to run {'alone' if request.scope == 'only' else 'from'}")
+    _check_name(request.name, root)
     text = read_text(find_parameters(root, request.profile))
     _check_edits(request, root)
     check_before_run(root, change_text(text, request.overrides)[0] if request.overrides else text)
+
+
+def _check_name(name: str | None, root: Path) -> None:
+    """Refuse a name under which the result could not be kept: DVC would say so after the run."""
+    if name is None or ask_git(root, "rev-parse", "--git-dir") is None:
+        return
+    if "/" in name or ask_git(root, "check-ref-format", f"refs/exps/{name}") is None:
+        raise UserError(f"-n {name!r}: git takes no such name for an experiment; for example {slug(name)}")
+    if name in list_experiments(root):
+        raise UserError(
+            f"-n {name}: there is an experiment of this name; give another, such as {find_free_name(root, name)}, or remove that one: "
+            f"`dvc exp remove {name}`"
+        )
 
 
 def _check_edits(request: RunRequest, root: Path) -> None:

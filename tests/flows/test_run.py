@@ -85,9 +85,14 @@ def test_saving_an_experiment_leaves_stale_stages_stale(toy: Path) -> None:
         (RunRequest("colect"), "no stage 'colect'; did you mean collect"),
         (RunRequest(scope="only"), "give the stage"),
         (RunRequest(overrides={"evaluate.sample": 3}), "did you mean `samples`"),
+        (RunRequest(name="my run"), "-n 'my run': git takes no such name for an experiment; for example my-run"),
+        (RunRequest(name="mine/first"), "for example mine-first"),
+        (RunRequest(name="taken"), "there is an experiment of this name; give another, such as taken-2"),
     ],
 )
 def test_a_request_that_cannot_run_changes_nothing(toy: Path, ran, request_: RunRequest, message: str) -> None:
+    head = git(toy, "rev-parse", "HEAD").strip()
+    git(toy, "update-ref", f"refs/exps/{head[:2]}/{head[2:]}/taken", head)
     before = (toy / "params.yaml").read_bytes()
     with pytest.raises(UserError, match=message):
         quiet(request_, toy)
@@ -110,7 +115,7 @@ def test_a_failed_stage_is_named_with_its_own_last_lines(toy: Path, monkeypatch:
 def test_a_request_is_a_command_of_dvc() -> None:
     assert RunRequest().command() == "dvc repro"
     assert RunRequest("dedup", "only", force=True).command() == "dvc repro --single-item --force dedup"
-    assert RunRequest("dedup", "downstream", name="x").command() == "dvc exp run --downstream dedup"
+    assert RunRequest("dedup", "downstream", name="x").command() == "dvc exp run -n x --downstream dedup"
     assert RunRequest("dedup", profile="tiny").command() == "compass profile use tiny && dvc repro dedup"
 
 
