@@ -43,7 +43,7 @@ from flows.overrides import Change, change_text, check_edits, find_parameters, f
 Scope = Literal["upto", "only", "downstream"]
 
 LONGEST_NAME = 36
-"""Characters of a planned name."""
+"""Characters of a planned name, without the number that makes it free; a profile's own name is never cut."""
 
 _REF = re.compile(r"refs/exps/[0-9a-f]{2}/[0-9a-f]{38}/(.+)")
 
@@ -252,8 +252,8 @@ def plan_name(root: Path) -> str | None:
     if not ask_git(root, "rev-parse", "--verify", "-q", "HEAD"):
         return None
     settings = load_settings(root / "params.yaml")
-    name = run_name(settings, root / "profiles", list_changed(root, settings))
-    return find_free_name(root, slug(name[:LONGEST_NAME]))
+    name = run_name(settings, root / "profiles", list_changed(root, settings), longest=LONGEST_NAME)
+    return find_free_name(root, slug(name))
 
 
 def find_free_name(root: Path, name: str) -> str:
