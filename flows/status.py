@@ -13,7 +13,7 @@ from typing import Any
 from compass import environment
 from compass.errors import UserError
 from compass.locks import Holder, read_turn
-from compass.runs.dvc_files import Graph
+from compass.runs.dvc_files import Graph, as_read
 from compass.runs.progress import StageProgress, read_progress
 from compass.runs.run_name import read_last_run
 from compass.runs.values import compare, flatten
@@ -145,7 +145,7 @@ def _find_changed_settings(graph: Graph, stage: str, name: str) -> list[Reason]:
     now: Any = graph.parameters
     for key in name.split("."):
         now = now.get(key) if isinstance(now, dict) else None
-    found = compare(flatten({name: before}), flatten({name: now}), "default")
+    found = compare(flatten({name: as_read(before)}), flatten({name: as_read(now)}), "default")
     return [Reason("setting", key, f"{old} → {new}") for key, (old, new) in found.items()]
 
 

@@ -87,7 +87,7 @@ class Graph:
     def _has_other_settings(self, stage: str) -> bool:
         settings = self.lock.get(stage, {}).get("params", {}).get("params.yaml", {})
         try:
-            return any(_as_read(self._parameter(key)) != _as_read(value) for key, value in settings.items())
+            return any(as_read(self._parameter(key)) != as_read(value) for key, value in settings.items())
         except (LookupError, TypeError):
             return True
 
@@ -121,12 +121,12 @@ def _files(folder: Path) -> Iterator[Path]:
             yield entry
 
 
-def _as_read(value: Any) -> Any:
+def as_read(value: Any) -> Any:
     """A parameter's value with its texts that are numbers as numbers: YAML 1.1 reads `3e-3` as text, DVC and the settings as a number."""
     if isinstance(value, dict):
-        return {key: _as_read(one) for key, one in value.items()}
+        return {key: as_read(one) for key, one in value.items()}
     if isinstance(value, list):
-        return [_as_read(one) for one in value]
+        return [as_read(one) for one in value]
     if isinstance(value, str):
         try:
             return float(value)
