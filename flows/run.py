@@ -22,7 +22,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -74,7 +74,7 @@ class RunRequest:
     """Refuse to replace a `params.yaml` that holds edits which no profile has."""
 
     extra: tuple[str, ...] = ()
-    """Further words for `dvc repro`: its own options, several targets."""
+    """Further words for `dvc repro`: its own options, several targets. Without `target` and with `only` they are the stages to run."""
 
     def words(self) -> list[str]:
         """The words after `dvc repro` that run the stages."""
@@ -172,7 +172,7 @@ def run(
             **held,
         }
         graph = Graph(root)
-        before, last = graph.lock, "" if request.extra else _wanted(graph, request)[-1]
+        before, last = graph.lock, "" if request.extra and request.scope != "only" else _wanted(graph, request)[-1]
         if last:
             variables[LAST_STAGE] = last
         with _recorded(root, command, variables["COMPASS_PIPELINE_RUN"], last) as facts:
@@ -314,12 +314,22 @@ def _recorded(root: Path, command: str, key: str, last: str) -> Iterator[dict[st
         seconds = round(time.monotonic() - clock, 1)
         done = {"command": command, "run": key, "state": state, "began": began, "seconds": seconds, "ran": ran}
         write_json(root / LAST_RUN, {**done, **facts})
-        if last and ran and len(ran) == len(seen) and last not in ran:
+        followed = os.environ.get("COMPASS_TRACKING") != "off"
+        if followed and last and ran and len(ran) == len(seen) and last not in ran:
             from compass.tracking.mlflow_client import failures
             from compass.tracking.mlflow_send import end_pipelines
 
             with contextlib.suppress(*failures()):  # then the next run or `compass runs sync` ends it
                 end_pipelines(root)
+
+
+def request_rest(request: RunRequest, root: Path, key: str) -> RunRequest:
+    """What is left of a request after a try that ended early: a forced one forces the stages that the try did not finish."""
+    if not request.force or (request.extra and request.target):
+        return replace(request, force=False, profile=None)
+    ran = [one.stage for one in read_run(root, key) if one.state == "finished"]
+    rest = [stage for stage in _wanted(Graph(root), request) if stage not in ran]
+    return replace(request, target=None, scope="only", extra=tuple(rest), profile=None)
 
 
 def find_unfinished(root: Path, key: str) -> StageProgress | None:
@@ -330,7 +340,7 @@ def find_unfinished(root: Path, key: str) -> StageProgress | None:
 def _wanted(graph: Graph, request: RunRequest) -> list[str]:
     """The stages that a request asks for, in their order."""
     if request.target is None:
-        return list(graph.stages)
+        return [one for one in graph.stages if request.scope != "only" or one in request.extra]
     if request.scope == "downstream":
         return [one for one in graph.stages if one == request.target or request.target in graph.ancestors(one)]
     return [*(graph.ancestors(request.target) if request.scope == "upto" else []), request.target]

@@ -10,10 +10,11 @@ import pytest
 
 from compass.commands.run import summarize
 from compass.errors import UserError
+from compass.runs.progress import stage_progress
 from compass.runs.run_name import list_changed, read_last_run
 from compass.settings import load_settings
 from flows.dvc_process import DvcError
-from flows.run import RunRequest, RunResult, list_experiments, run
+from flows.run import RunRequest, RunResult, _recorded, list_experiments, request_rest, run
 
 ALL = ("collect", "grade", "rl-1", "rl-2", "rl-3", "evaluate")
 
@@ -110,6 +111,35 @@ def test_a_failed_stage_is_named_with_its_own_last_lines(toy: Path, monkeypatch:
     assert "grade: no model" in last
     assert caught.value.stage == "grade"
     assert list_experiments(toy) == []
+
+
+def test_another_try_of_a_forced_run_forces_what_the_first_did_not_finish(
+    toy: Path, ran, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quiet(RunRequest("rl-1"), toy)
+    first, key = RunRequest("rl-1", force=True), {"COMPASS_PIPELINE_RUN": "one-run"}
+    monkeypatch.setenv("TOY_FAILS", "grade")
+    with pytest.raises(DvcError):
+        run(first, toy, log=lambda line: None, env=key)
+    monkeypatch.delenv("TOY_FAILS")
+    rest = request_rest(first, toy, "one-run")
+    assert rest.words() == ["--single-item", "--force", "grade", "rl-1"]
+    result = run(rest, toy, log=lambda line: None, env=key)
+    assert (result.ran, result.unchanged) == (("collect", "grade", "rl-1"), ())
+    assert ran(toy)[3:] == ["collect", "grade", "grade", "rl-1"]
+
+
+@pytest.mark.parametrize(("mode", "asked"), [("off", 0), ("optional", 1)])
+def test_the_end_of_a_run_asks_the_tracking_server_only_where_runs_are_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str, asked: int
+) -> None:
+    calls: list[Path] = []
+    monkeypatch.setattr("compass.tracking.mlflow_send.end_pipelines", calls.append)
+    monkeypatch.setenv("COMPASS_TRACKING", mode)
+    monkeypatch.setenv("COMPASS_PIPELINE_RUN", "one-run")
+    with _recorded(tmp_path, "dvc repro", "one-run", "report"), stage_progress("collect", tmp_path):
+        pass
+    assert len(calls) == asked
 
 
 def test_a_request_is_a_command_of_dvc() -> None:
