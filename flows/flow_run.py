@@ -12,7 +12,6 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from uuid import UUID
@@ -33,7 +32,7 @@ from compass.runs.progress import StageProgress, read_run
 from flows.artifacts import ProgressArtifact, show_links, show_results
 from flows.cancel import Guardian, find_serving_processes, interrupt_once
 from flows.dvc_process import DvcError
-from flows.run import RunRequest, RunResult, find_unfinished, run
+from flows.run import RunRequest, RunResult, find_unfinished, request_rest, run
 
 RECONNECT = 600
 """Times, a second apart, that the reports of task runs are tried while the server is down; Prefect's own 10 lose them."""
@@ -107,7 +106,7 @@ def carry_out(
                         if attempt == retries or died is None or not _is_worth_another_try(died, root):
                             raise
                         logger.warning("%s died without a message; trying again", died.stage)
-                        request = replace(request, force=False, profile=None)
+                        request = request_rest(request, root, key)
                 tasks.close(result)
             except KeyboardInterrupt:
                 tasks.close(cancelled=True)

@@ -155,6 +155,10 @@ def check_edits(profile: str, root: Path = Path()) -> None:
 def _check_name(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise UserError(f"{name!r} is not the name of a setting; give it as in {FILE}: evaluate.samples=16")
+    if name == "profile":
+        raise UserError(
+            "profile: it is only the name of where the settings came from; `compass profile use NAME` changes them"
+        )
     return name
 
 

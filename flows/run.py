@@ -22,7 +22,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -43,7 +43,7 @@ from flows.overrides import Change, change_text, check_edits, find_parameters, f
 Scope = Literal["upto", "only", "downstream"]
 
 LONGEST_NAME = 36
-"""Characters of a planned name."""
+"""Characters of a planned name, without the number that makes it free; a profile's own name is never cut."""
 
 _REF = re.compile(r"refs/exps/[0-9a-f]{2}/[0-9a-f]{38}/(.+)")
 
@@ -74,7 +74,7 @@ class RunRequest:
     """Refuse to replace a `params.yaml` that holds edits which no profile has."""
 
     extra: tuple[str, ...] = ()
-    """Further words for `dvc repro`: its own options, several targets."""
+    """Further words for `dvc repro`: its own options, several targets. Without `target` and with `only` they are the stages to run."""
 
     def words(self) -> list[str]:
         """The words after `dvc repro` that run the stages."""
@@ -84,7 +84,8 @@ class RunRequest:
     def command(self) -> str:
         """The command that does what this request does."""
         sets = [word for value in format_parameters(self.overrides) for word in ("-S", value)]
-        command = shlex.join(["dvc", *(["exp", "run"] if sets or self.name else ["repro"]), *sets, *self.words()])
+        kept = ["-n", self.name] if self.name else []
+        command = shlex.join(["dvc", *(["exp", "run"] if sets or kept else ["repro"]), *kept, *sets, *self.words()])
         return f"compass profile use {self.profile} && {command}" if self.profile else command
 
 
@@ -171,7 +172,7 @@ def run(
             **held,
         }
         graph = Graph(root)
-        before, last = graph.lock, "" if request.extra else _wanted(graph, request)[-1]
+        before, last = graph.lock, "" if request.extra and request.scope != "only" else _wanted(graph, request)[-1]
         if last:
             variables[LAST_STAGE] = last
         with _recorded(root, command, variables["COMPASS_PIPELINE_RUN"], last) as facts:
@@ -203,7 +204,7 @@ def check_request(request: RunRequest, root: Path) -> None:
     """Refuse a request that cannot end well, before anything is changed or started.
 
     Raises:
-        UserError: the target is no stage; a setting, a file or a variable cannot be used.
+        UserError: the target is no stage; the name cannot be an experiment's; a setting, a file or a variable cannot be used.
     """
     stages = list(Graph(root).stages)
     if not stages:
@@ -213,9 +214,23 @@ def check_request(request: RunRequest, root: Path) -> None:
         raise WrongName(f"there is no stage {request.target!r}; {hint}")
     if request.target is None and request.scope != "upto" and not request.extra:
         raise UserError(f"give the stage to run {'alone' if request.scope == 'only' else 'from'}")
+    _check_name(request.name, root)
     text = read_text(find_parameters(root, request.profile))
     _check_edits(request, root)
     check_before_run(root, change_text(text, request.overrides)[0] if request.overrides else text)
+
+
+def _check_name(name: str | None, root: Path) -> None:
+    """Refuse a name under which the result could not be kept: DVC would say so after the run."""
+    if name is None or ask_git(root, "rev-parse", "--git-dir") is None:
+        return
+    if "/" in name or ask_git(root, "check-ref-format", f"refs/exps/{name}") is None:
+        raise UserError(f"-n {name!r}: git takes no such name for an experiment; for example {slug(name)}")
+    if name in list_experiments(root):
+        raise UserError(
+            f"-n {name}: there is an experiment of this name; give another, such as {find_free_name(root, name)}, or remove that one: "
+            f"`dvc exp remove {name}`"
+        )
 
 
 def _check_edits(request: RunRequest, root: Path) -> None:
@@ -237,8 +252,8 @@ def plan_name(root: Path) -> str | None:
     if not ask_git(root, "rev-parse", "--verify", "-q", "HEAD"):
         return None
     settings = load_settings(root / "params.yaml")
-    name = run_name(settings, root / "profiles", list_changed(root, settings))
-    return find_free_name(root, slug(name[:LONGEST_NAME]))
+    name = run_name(settings, root / "profiles", list_changed(root, settings), longest=LONGEST_NAME)
+    return find_free_name(root, slug(name))
 
 
 def find_free_name(root: Path, name: str) -> str:
@@ -299,12 +314,22 @@ def _recorded(root: Path, command: str, key: str, last: str) -> Iterator[dict[st
         seconds = round(time.monotonic() - clock, 1)
         done = {"command": command, "run": key, "state": state, "began": began, "seconds": seconds, "ran": ran}
         write_json(root / LAST_RUN, {**done, **facts})
-        if last and ran and len(ran) == len(seen) and last not in ran:
+        followed = os.environ.get("COMPASS_TRACKING") != "off"
+        if followed and last and ran and len(ran) == len(seen) and last not in ran:
             from compass.tracking.mlflow_client import failures
             from compass.tracking.mlflow_send import end_pipelines
 
             with contextlib.suppress(*failures()):  # then the next run or `compass runs sync` ends it
                 end_pipelines(root)
+
+
+def request_rest(request: RunRequest, root: Path, key: str) -> RunRequest:
+    """What is left of a request after a try that ended early: a forced one forces the stages that the try did not finish."""
+    if not request.force or (request.extra and request.target):
+        return replace(request, force=False, profile=None)
+    ran = [one.stage for one in read_run(root, key) if one.state == "finished"]
+    rest = [stage for stage in _wanted(Graph(root), request) if stage not in ran]
+    return replace(request, target=None, scope="only", extra=tuple(rest), profile=None)
 
 
 def find_unfinished(root: Path, key: str) -> StageProgress | None:
@@ -315,7 +340,7 @@ def find_unfinished(root: Path, key: str) -> StageProgress | None:
 def _wanted(graph: Graph, request: RunRequest) -> list[str]:
     """The stages that a request asks for, in their order."""
     if request.target is None:
-        return list(graph.stages)
+        return [one for one in graph.stages if request.scope != "only" or one in request.extra]
     if request.scope == "downstream":
         return [one for one in graph.stages if one == request.target or request.target in graph.ancestors(one)]
     return [*(graph.ancestors(request.target) if request.scope == "upto" else []), request.target]

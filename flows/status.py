@@ -13,7 +13,7 @@ from typing import Any
 from compass import environment
 from compass.errors import UserError
 from compass.locks import Holder, read_turn
-from compass.runs.dvc_files import Graph
+from compass.runs.dvc_files import Graph, as_read
 from compass.runs.progress import StageProgress, read_progress
 from compass.runs.run_name import read_last_run
 from compass.runs.values import compare, flatten
@@ -26,6 +26,9 @@ STATES = {"modified": "changed", "deleted": "is not there", "new": "is new", "no
 
 LONGEST_S = 30.0
 """Seconds that DVC may take to tell."""
+
+HELD = ("Unable to acquire lock", "it is being blocked by")
+"""What DVC says where another of its processes holds the repository or a file."""
 
 
 @dataclass(frozen=True)
@@ -95,9 +98,19 @@ def _find_stale(graph: Graph) -> dict[str, list[Reason]]:
         told = subprocess.run(
             command, cwd=graph.folder, env=variables, capture_output=True, text=True, timeout=LONGEST_S
         )
+    except subprocess.TimeoutExpired:
+        raise UserError(
+            f"DVC did not say within {LONGEST_S:g} s what is stale, as when it hashes large files; `dvc status` waits for it"
+        ) from None
+    try:
         changed = json.loads(told.stdout)
-    except (subprocess.TimeoutExpired, ValueError):
-        raise UserError("DVC cannot tell now what is stale, since it is at work; ask again in a few seconds") from None
+    except ValueError:
+        if any(words in told.stderr for words in HELD):
+            found = "DVC cannot tell now what is stale, since it is at work; ask again in a few seconds"
+            raise UserError(found) from None
+        lines = told.stderr.strip().splitlines() or [f"it ended with status {told.returncode}"]
+        first = next((line for line in lines if line.startswith("ERROR: ")), lines[0]).removeprefix("ERROR: ")
+        raise UserError(f"DVC cannot tell what is stale: {first}; `dvc status` says all of it") from None
     return {stage: _find_reasons(graph, stage, changed[stage]) for stage in graph.stages if stage in changed}
 
 
@@ -132,7 +145,7 @@ def _find_changed_settings(graph: Graph, stage: str, name: str) -> list[Reason]:
     now: Any = graph.parameters
     for key in name.split("."):
         now = now.get(key) if isinstance(now, dict) else None
-    found = compare(flatten({name: before}), flatten({name: now}), "default")
+    found = compare(flatten({name: as_read(before)}), flatten({name: as_read(now)}), "default")
     return [Reason("setting", key, f"{old} → {new}") for key, (old, new) in found.items()]
 
 

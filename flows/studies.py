@@ -37,7 +37,7 @@ from flows.run import RunRequest, RunResult, find_free_name, list_experiments
 CURVES = ("accuracy", "entropy", "response_tokens", "left_out")
 """What is kept of every iteration."""
 
-WRITTEN = (FILE, "dvc.lock", RESULTS.as_posix())
+WRITTEN = (FILE, RESULTS.as_posix())
 """Tracked files that every study changes: their changes say nothing of the code."""
 
 WITHOUT_SCORES: Any = {

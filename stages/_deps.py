@@ -1,12 +1,12 @@
 """The `deps` of every stage in dvc.yaml, from what its module imports: `python -m stages._deps` writes them.
 
-It also writes the entries of the RL stages, from `rl.stages` of params.yaml (`stages/_rl_entries.py`), and what `base` reads for
-a warm start, which files `denoise` reads for the user's filters, and the file of a person's marks.
+It also writes what follows from params.yaml (`stages/_rl_entries.py`): the entries of the RL stages, the files that parameters name
+(sources, benchmarks, models, a person's marks, the user's filters), what `base` reads for a warm start, and who reads `curation`.
 
 A stage depends on each file of the library that it imports, directly or through others, and on no other: an edit then
 re-runs what it changes. A module that a string names is imported too: verl, vLLM and Ray load parts of the library by
-their names. Folders are named where a stage uses all of them, or where they act as one (`WHOLE`). Dependencies on data,
-models and metrics are written by hand and stay.
+their names. Folders are named where a stage uses all of them, or where they act as one (`WHOLE`). Other dependencies, as those
+on data, models and metrics, are written by hand and stay.
 """
 
 from __future__ import annotations
@@ -22,8 +22,18 @@ from typing import Any
 import yaml
 
 from compass.files import write_text
-from compass.settings import SettingsError, load_settings
-from stages._rl_entries import MARKED, WARM_START_DATA, filter_deps, reward_deps, start_deps, write_entries
+from compass.settings import Settings, SettingsError, load_settings
+from stages._rl_entries import (
+    CURATION,
+    MARKED,
+    WARM_START_DATA,
+    filter_deps,
+    is_curation_set,
+    named_deps,
+    reward_deps,
+    start_deps,
+    write_entries,
+)
 
 EVERYWHERE = frozenset(
     {
@@ -54,6 +64,10 @@ changes a result."""
 WHOLE = ("compass/curation/noise", "compass/verifier")
 """Folders that are named whole: the verifier and the filters act as one."""
 
+_CURATED = f" # with {CURATION}"
+"""Ends the command of a stage that reads `curation`. DVC does not see that an entry lost a dependency or parameter, as where a person's
+marks are taken back; it does see that the command is another."""
+
 _NAMED = re.compile(r"(?:pkg://)?((?:compass|stages)(?:\.\w+)+)")
 
 
@@ -77,14 +91,18 @@ def code_deps(stage: str, root: Path, named: Sequence[str] = ()) -> list[str]:
     for path in needed:
         folder = Path(path).parent
         whole = [name for name in WHOLE if path.startswith(f"{name}/")]
-        inside = {str(file.relative_to(root)) for file in (root / folder).rglob("*.py") if file.stat().st_size}
         if whole:
             deps.add(whole[0])
-        elif is_code(path) and len(folder.parts) > 1 and inside <= needed:
+        elif is_code(path) and len(folder.parts) > 1 and _list_code(folder, root) <= needed:
             deps.add(str(folder))
         else:
             deps.add(path)
     return sorted(path for path in deps if not any(str(above) in deps for above in Path(path).parents))
+
+
+def _list_code(folder: Path, root: Path) -> set[str]:
+    """The Python files with content below a folder, as paths from the root."""
+    return {str(file.relative_to(root)) for file in (root / folder).rglob("*.py") if file.stat().st_size}
 
 
 def is_code(dep: str) -> bool:
@@ -113,13 +131,11 @@ def _used(script: str, root: Path) -> set[str]:
 def _imported(path: str, root: Path) -> set[str]:
     """The project's files that a file imports, at its top, inside functions, or by a name in a string."""
     names = _list_named_modules((root / path).read_text(encoding="utf-8"), Path(path).parent)
-    imported = set()
-    for name in (name for name in names if name.split(".")[0] in ("compass", "stages")):
-        place = Path(*name.split("."))
-        for module in (place, *place.parents):  # importing a module imports the packages it is in
-            candidates = (module.with_suffix(".py"), module / "__init__.py") if module.name else ()
-            imported |= {str(file) for file in candidates if (root / file).is_file()}
-    return imported
+    places = {Path(*name.split(".")) for name in names if name.split(".")[0] in ("compass", "stages")}
+    # Importing a module imports the packages that it is in.
+    modules = {module for place in places for module in (place, *place.parents) if module.name}
+    candidates = (file for module in modules for file in (module.with_suffix(".py"), module / "__init__.py"))
+    return {str(file) for file in candidates if (root / file).is_file()}
 
 
 @cache  # most stages share most files
@@ -138,29 +154,31 @@ def _list_named_modules(code: str, package: Path) -> set[str]:
     return names
 
 
-def write_deps(
-    text: str, root: Path, *, warm_start: bool = False, filters: Sequence[str] = (), labels: str = ""
-) -> str:
-    """A dvc.yaml with the code that every stage depends on, as it is now; all else stays.
+def write_deps(text: str, root: Path, settings: Settings) -> str:
+    """A dvc.yaml with what every stage depends on in the library and by the parameters, as it is now; all else stays.
 
     Args:
-        text: the content of a dvc.yaml.
+        text: the content of a dvc.yaml that has the RL stages of the settings.
         root: the repository.
-        warm_start: whether `base` reads curated problems.
-        filters: files of the user's filters, which `denoise` reads; it depends on no other Python file outside the library.
-        labels: the file of a person's marks, which the `MARKED` stages read; they depend on no other file of JSON lines.
+        settings: those of params.yaml.
     """
+    named, filters, curated = named_deps(settings, root), filter_deps(settings, root), is_curation_set(settings)
+    stages = yaml.safe_load(text)["stages"]
     wanted = {}
-    for stage, entry in yaml.safe_load(text)["stages"].items():
-        own = filters if stage == "denoise" else ()
-        marks = [labels] if labels and stage in MARKED else []
-        others = (dep for dep in entry["deps"] if not is_code(dep) and not (stage == "denoise" and dep.endswith(".py")))
-        others = (dep for dep in others if not (stage in MARKED and dep.endswith(".jsonl")))
-        wanted[stage] = sorted({*code_deps(stage, root, own), *others, *marks})
-    if "base" in wanted:
-        wanted["base"] = [dep for dep in wanted["base"] if dep != WARM_START_DATA]
-        wanted["base"] += [WARM_START_DATA] if warm_start else []
-        wanted["base"].sort()
+    for stage, entry in stages.items():
+        ours = named.get(stage, {})
+        others = [
+            dep
+            for dep in entry["deps"]
+            if not is_code(dep)
+            and "${" not in dep
+            and dep not in ours.values()
+            and not (stage == "denoise" and dep.endswith(".py"))
+            and not (stage == "base" and dep == WARM_START_DATA)
+        ]
+        if stage == "base" and settings.base.warm_start is not None:
+            others.append(WARM_START_DATA)
+        wanted[stage] = sorted({*code_deps(stage, root, filters if stage == "denoise" else ()), *others, *ours})
     lines, stage, inside = [], "", False
     for line in text.splitlines():
         if (name := line.strip().removesuffix(":")) in wanted and line == f"  {name}:":
@@ -168,6 +186,14 @@ def write_deps(
         inside = inside and line.startswith("      - ")
         if inside:
             continue
+        if stage in MARKED and (CURATION in stages[stage].get("params", [])) != curated:
+            if line.startswith("    cmd: "):
+                command = stages[stage]["cmd"].removesuffix(_CURATED)
+                line = f'    cmd: "{command}{_CURATED}"' if curated else f"    cmd: {command}"
+            elif line.startswith("    params:"):
+                inside = line == "    params:"
+                params = [name for name in stages[stage]["params"] if name != CURATION]
+                line = f"    params: [{', '.join([*params, *([CURATION] if curated else [])])}]"
         lines.append(line)
         if line == "    deps:":
             inside = True
@@ -176,7 +202,7 @@ def write_deps(
 
 
 def main(root: Path = Path()) -> None:
-    """Write the RL stages of params.yaml and the deps of every stage into dvc.yaml.
+    """Write the RL stages of params.yaml and what every stage depends on into dvc.yaml.
 
     Raises:
         SettingsError: params.yaml cannot be used.
@@ -185,13 +211,7 @@ def main(root: Path = Path()) -> None:
     settings = load_settings(root / "params.yaml")
     before = path.read_text(encoding="utf-8")
     text = write_entries(before, start_deps(settings), reward_deps(settings, root))
-    text = write_deps(
-        text,
-        root,
-        warm_start=settings.base.warm_start is not None,
-        filters=filter_deps(settings, root),
-        labels=settings.curation.labels,
-    )
+    text = write_deps(text, root, settings)
     write_text(path, text)
     print(f"{path}: {'as it was' if text == before else 'written; `git diff dvc.yaml` shows what changed'}")
 

@@ -1,9 +1,9 @@
 """The RL stages in dvc.yaml: written from `rl.stages` of params.yaml by `make deps`, compared with it by every stage; and what
-`base`, `denoise` and the other data stages read because a parameter names it.
+`base`, `grade` and the data stages read because a parameter names it.
 
-A stage's entry takes its starting model from the parameters (`models/${rl.stages.NAME.init_from}`), so that DVC follows a
-change of it by itself. A folder or file from elsewhere is a dependency as well; a hub id is pinned by its revision, which is a
-parameter, and a path with a variable (`$NAME`) is not followed. Names it cannot follow: stages that read what RL stages write, and plots, list them one by one.
+An entry takes the files that parameters name from there (`models/${rl.stages.NAME.init_from}`, `${collect.sources.0.path}`), so that
+DVC follows a change of them by itself. A hub id is pinned by its revision, which is a parameter; a URL and a path with a variable
+(`$NAME`) or `~` are not followed. Names it cannot follow: stages that read what RL stages write, and plots, list them one by one.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 import yaml
 
 from compass.settings import Settings, SettingsError
+from compass.settings.curation import Curation
 from compass.settings.rl import GROUPS, RlStage
 from compass.yaml_files import read_yaml
 
@@ -29,7 +30,11 @@ WARM_START_DATA = "data/denoise"
 """What the stage `base` reads where the parameters ask for a warm start, and only there: no other base waits for data."""
 
 MARKED = ("collect", "dedup", "denoise", "verify")
-"""Stages that a person's marks overrule: they read the file that `curation.labels` names."""
+"""Stages that a person's marks overrule: they read `curation`, and the file that its `labels` names."""
+
+CURATION = "curation"
+"""The section that the `MARKED` stages read where params.yaml sets it; most parameter files have none, and DVC refuses to
+follow what is not there."""
 
 
 def rl_names(graph: Mapping[str, Any]) -> list[str]:
@@ -37,11 +42,15 @@ def rl_names(graph: Mapping[str, Any]) -> list[str]:
     return [name for name, entry in graph.items() if str(entry.get("cmd", "")).startswith(COMMAND)]
 
 
-_WRITE_GRAPH = "run `make deps`, which writes dvc.yaml from params.yaml; a setting given with -S has to be written into params.yaml first"
+_WRITE_GRAPH = (
+    "run `make deps`, which writes dvc.yaml from params.yaml; a setting given with -S has to be written into params.yaml first, "
+    "and a profile put in force with `compass profile use`"
+)
 
 
 def check_names(settings: Settings, path: Path = Path("dvc.yaml")) -> None:
-    """Compare what dvc.yaml, where there is one, takes from the parameters with the settings: the RL stages, and what `base` reads.
+    """Compare what dvc.yaml, where there is one, takes from the parameters with the settings: the RL stages, the files that they name, and what
+    `base` and the data stages read.
 
     Raises:
         SettingsError: they are not the same.
@@ -50,19 +59,23 @@ def check_names(settings: Settings, path: Path = Path("dvc.yaml")) -> None:
         return
     graph = read_yaml(path).get("stages") or {}
     listed = rl_names(graph)
-    starts = start_deps(settings)
     if sorted(listed) != sorted(settings.rl.stages):
         raise SettingsError(
             f"{path} has the RL stages {', '.join(listed) or 'none'}, `rl.stages` in params.yaml has "
             f"{', '.join(settings.rl.stages)}",
             _WRITE_GRAPH,
         )
-    for name in listed:
-        found = [dep for dep in graph[name].get("deps", []) if f"${{rl.stages.{name}.init_from}}" in dep]
-        if found != [starts[name]] * bool(starts[name]):
+    for name, named in named_deps(settings, path.parent).items():
+        found = [dep for dep in graph.get(name, {}).get("deps", []) if "${" in dep]
+        lacking, more = [dep for dep in named if dep not in found], [dep for dep in found if dep not in named]
+        if lacking:
             raise SettingsError(
-                f"{path} says that {name} depends on {found[0] if found else 'no starting model'}, and `rl.stages.{name}.init_from` in "
-                f"params.yaml is {settings.rl.stages[name].init_from!r}",
+                f"{path} does not say that {name} depends on {named[lacking[0]]}, which `{_key(lacking[0])}` names",
+                _WRITE_GRAPH,
+            )
+        if more:
+            raise SettingsError(
+                f"{path} says that {name} depends on {more[0]}, and `{_key(more[0])}` in params.yaml names no file that DVC follows",
                 _WRITE_GRAPH,
             )
     for name, reward in reward_deps(settings, path.parent).items():
@@ -78,11 +91,12 @@ def check_names(settings: Settings, path: Path = Path("dvc.yaml")) -> None:
                 f"{path} does not say that denoise depends on {path_}, which `denoise.filters` names",
                 _WRITE_GRAPH,
             )
-    labels = settings.curation.labels
-    for name in MARKED:
-        if labels and labels not in graph.get(name, {}).get("deps", []):
+    for name in (name for name in MARKED if name in graph):
+        listed_there = CURATION in graph[name].get("params", [])
+        if listed_there != is_curation_set(settings):
             raise SettingsError(
-                f"{path} does not say that {name} depends on {labels}, which `curation.labels` names",
+                f"{path} says that {name} {'reads' if listed_there else 'does not read'} `{CURATION}`, and params.yaml "
+                f"{'leaves it at its defaults' if listed_there else 'sets it'}",
                 _WRITE_GRAPH,
             )
     reads = WARM_START_DATA in graph.get("base", {}).get("deps", [])
@@ -92,6 +106,57 @@ def check_names(settings: Settings, path: Path = Path("dvc.yaml")) -> None:
             f"is {'null' if reads else 'given'}",
             _WRITE_GRAPH,
         )
+
+
+def is_curation_set(settings: Settings) -> bool:
+    """Whether params.yaml sets something in `curation`."""
+    return settings.curation != Curation()
+
+
+def named_deps(settings: Settings, root: Path = Path()) -> dict[str, dict[str, str]]:
+    """The local files and folders that parameters name, by the stage that reads them: each as dvc.yaml says it, with its path.
+
+    Stages that read none have an empty entry. Of sources that may be missing (`collect.skip_unreadable`) those count that are there:
+    DVC runs no stage that lacks a dependency.
+    """
+    collect, models = settings.collect, {Path("models", name) for name in ("base", *settings.rl.stages)}
+    marks = {"curation.labels": settings.curation.labels}
+    read = {
+        "collect": {
+            **{
+                f"collect.sources.{at}.path": one.path
+                for at, one in enumerate(collect.sources)
+                if not collect.skip_unreadable or (root / one.path).exists()
+            },
+            **{f"collect.benchmarks.{at}.path": one.path for at, one in enumerate(collect.benchmarks)},
+            **marks,
+        },
+        "dedup": {"dedup.semantic.model": settings.dedup.semantic.model, **marks},
+        "denoise": marks,
+        "verify": marks,
+        "base": {} if settings.base.revision else {"base.model": settings.base.model},
+        "grade": {} if settings.grade.revision else {"grade.model": settings.grade.model},
+    }
+    if Path(settings.grade.model) in models:
+        read["grade"] = {}
+    named = {
+        stage: {f"${{{key}}}": path for key, path in paths.items() if path and _is_followed(path)}
+        for stage, paths in read.items()
+    }
+    starts = {
+        name: {start: start.replace(f"${{{_key(start)}}}", settings.rl.stages[name].init_from)} if start else {}
+        for name, start in start_deps(settings).items()
+    }
+    return {**named, **starts}
+
+
+def _key(dep: str) -> str:
+    """The parameter that a dependency takes its path from."""
+    return dep.partition("${")[2].partition("}")[0]
+
+
+def _is_followed(path: str) -> bool:
+    return "$" not in path and "://" not in path and not path.startswith("~")
 
 
 def reward_deps(settings: Settings, root: Path = Path()) -> dict[str, str]:
@@ -121,8 +186,7 @@ def start_deps(settings: Settings) -> dict[str, str]:
 def _start_dep(name: str, stage: RlStage) -> str:
     if not stage.from_elsewhere:
         return f"models/${{rl.stages.{name}.init_from}}"
-    followed = not stage.revision and "$" not in stage.init_from and not stage.init_from.startswith("~")
-    return f"${{rl.stages.{name}.init_from}}" if followed else ""
+    return f"${{rl.stages.{name}.init_from}}" if not stage.revision and _is_followed(stage.init_from) else ""
 
 
 def write_entries(text: str, starts: Mapping[str, str], rewards: Mapping[str, str] | None = None) -> str:

@@ -21,6 +21,7 @@ from hypothesis import HealthCheck, settings
 from compass.files import file_digest
 from compass.records import record_id, table
 from compass.settings import RlStage, Settings
+from stages._rl_entries import named_deps
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -57,11 +58,21 @@ def changed_profile(name: str, values: dict[str, Any]) -> dict[str, Any]:
         section = tree
         for one in sections:
             section = section[int(one)] if isinstance(section, list) else section.setdefault(one, {})
+        place = int(last) if isinstance(section, list) else last
         if value is None:
-            del section[last]
+            del section[place]
         else:
-            section[last] = value
+            section[place] = value
     return tree
+
+
+def fitted_graph(settings: Settings, root: Path) -> str:
+    """The repository's dvc.yaml with the files that parameters name, as `make deps` writes it, without a look at the code."""
+    text = (ROOT / "dvc.yaml").read_text()
+    for stage, named in named_deps(settings, root).items():
+        head = f"    cmd: python -m stages.{stage}\n    deps:\n"
+        text = text.replace(head, head + "".join(f"      - {dep}\n" for dep in named))
+    return text
 
 
 def changed_stage(name: str, values: dict[str, Any]) -> RlStage:

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.conftest import copy_of_the_repository
+from stages._deps import main as make_deps
+from stages._rl_entries import MARKED
+from tests.conftest import changed_profile, copy_of_the_repository
 
 SHOWN = (
     "compass/cli.py",
@@ -92,3 +94,44 @@ def test_an_edit_of_what_decides_reruns_the_stages_that_use_it(repository: Path,
     assert stale(repository) == rerun
     for path, content in contents.items():
         path.write_bytes(content)
+
+
+def test_a_file_or_mark_that_a_parameter_names_reruns_the_stages_that_read_it(repository: Path) -> None:
+    from dvc.repo import Repo
+
+    named = {
+        "collect.sources.1": {"name": "own", "path": "mine/rows.csv"},
+        "collect.benchmarks.0": {"name": "held-out", "path": str(repository / "mine/items.jsonl")},
+        "base.pretrain": None,
+        "base.model": "mine/model.gguf",
+        "grade.model": "mine/grader",
+    }
+    files = {
+        "mine/rows.csv": {"collect"},
+        "mine/items.jsonl": {"collect"},
+        "mine/model.gguf": {"base"},
+        "mine/grader/config.json": {"grade"},
+        "mine/labels.jsonl": set(MARKED),
+    }
+    for name in files:
+        (repository / name).parent.mkdir(parents=True, exist_ok=True)
+        (repository / name).write_text("one", encoding="utf-8")
+
+    def write_parameters(**curation: object) -> None:
+        values = changed_profile("tiny", {**named, **({"curation": curation} if curation else {})})
+        (repository / "params.yaml").write_text(yaml.safe_dump(values), encoding="utf-8")
+
+    write_parameters(labels="mine/labels.jsonl")
+    make_deps(repository)
+    with Repo(str(repository)) as repo:
+        repo.commit(force=True)
+    assert stale(repository) == set()
+    for name, rerun in files.items():
+        (repository / name).write_text("another", encoding="utf-8")
+        assert stale(repository) == rerun
+        (repository / name).write_text("one", encoding="utf-8")
+    write_parameters(labels="mine/labels.jsonl", warn_share=0.5)
+    assert stale(repository) == set(MARKED)
+    write_parameters()
+    make_deps(repository)
+    assert stale(repository) == set(MARKED), "marks that were taken back"

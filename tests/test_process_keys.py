@@ -70,9 +70,13 @@ def test_the_commit_and_whether_files_differ_from_it(tmp_path: Path) -> None:
 
     git("init", "-q")
     (tmp_path / "a").write_text("1")
-    git("add", "a")
+    (tmp_path / "dvc.lock").write_text("1")
+    git("add", "a", "dvc.lock")
     git("commit", "-qm", "a")
     (tmp_path / "untracked").write_text("1")
     assert git_state(tmp_path) == {"commit": git("rev-parse", "HEAD").strip(), "dirty": "false"}
+    (tmp_path / "dvc.lock").write_text("2")
+    assert git_state(tmp_path)["dirty"] == "false", "every run changes it"
     (tmp_path / "a").write_text("2")
     assert git_state(tmp_path)["dirty"] == "true"
+    assert git_state(tmp_path, without=["a"])["dirty"] == "false"

@@ -105,7 +105,7 @@ def list_(*, json: bool = False) -> int:
 
 
 def _fit_graph(settings: Any) -> None:
-    """Have dvc.yaml, where there is one, list the RL stages of the parameters in force."""
+    """Have dvc.yaml, where there is one, say what the parameters in force name: RL stages and files."""
     from compass.settings import SettingsError
     from stages import _deps, _rl_entries
 
@@ -113,4 +113,4 @@ def _fit_graph(settings: Any) -> None:
         _rl_entries.check_names(settings)
     except SettingsError:
         _deps.main()
-        print(f"dvc.yaml now fits these parameters: RL stages {', '.join(settings.rl.stages)}")
+        print("dvc.yaml now says which RL stages and files these parameters name")

@@ -6,6 +6,7 @@ prompt or grader shows within seconds: at most `SCORED` per model, a few at a ti
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import Counter
 from collections.abc import Mapping
@@ -22,9 +23,12 @@ from compass.live.counts import counts_view
 from compass.live.file_cache import cached_by_files
 from compass.live.responses import LONGEST
 from compass.page.blocks import Block, Note, Responses, Table, figures, format_number, format_share, response
+from compass.prompts.registry import find_prompt
 from compass.report.printable import shorten
 from compass.runs.pipeline import Stage
+from compass.sampling.model_source import IDENTIFYING, Model, model_digest
 from compass.sampling.response import CUT_OFF, NOT_SAMPLED, UNFINISHED
+from compass.sampling.resume import DIGESTS
 from compass.settings import Settings
 from compass.verifier import Gold, Judgement, judge
 
@@ -84,8 +88,9 @@ class Scorer:
         with self._judging:
             judged = self._judged.setdefault(store.folder, {})
             waiting = [row for row in store.newest if _key(row) not in judged] if len(judged) < SCORED else []
-            known = _read_problems(self.root / GOLDS[stage], tuple(row["id"] for row in waiting[:AT_ONCE]))
-            for row in waiting[:AT_ONCE]:
+            newest = waiting[-AT_ONCE:]
+            known = _read_problems(self.root / GOLDS[stage], tuple(row["id"] for row in newest))
+            for row in newest:
                 if row["id"] in known:
                     problem, gold, _ = known[row["id"]]
                     judged[_key(row)] = judge(gold=gold, response=row["response"] or "", question=problem)
@@ -135,7 +140,6 @@ def sampled_view(stage: Stage, scorer: Scorer, settings: Settings | None) -> lis
         if stage.state == "running":
             return [Note("No response is there yet: the engine is starting.")]
         return [Note("This stage has not sampled here yet.", command=f"compass run {stage.name}")]
-    names = _names(stage, settings, len(stores))
     scored = [scorer.count_right(store, stage.name) for store in stores]
     now, (of, right) = stores[-1].counts, scored[-1]
     finished, seconds = now["finished"], now["seconds"]
@@ -148,6 +152,7 @@ def sampled_view(stage: Stage, scorer: Scorer, settings: Settings | None) -> lis
         )
     ]
     if stage.name == "evaluate":
+        names = _name_models(scorer.root, settings, stores)
         head = ["model", "responses", "right", "of those scored here", "tokens", "cut off"]
         rows = [
             [name, one.counts["finished"], right, of, one.counts["tokens"], one.counts["cut_off"]]
@@ -157,13 +162,42 @@ def sampled_view(stage: Stage, scorer: Scorer, settings: Settings | None) -> lis
     return [*blocks, scorer.show_responses(stores[-1], stage.name)]
 
 
-def _names(stage: Stage, settings: Settings | None, count: int) -> list[str]:
-    """The models of the stores: a stage samples them one after the other."""
-    if stage.name == "grade":
-        models = [settings.grade.model] if settings else []
-    else:
-        models = list(settings.evaluate.models or settings.models) if settings else []
-    return [models[n] if n < len(models) else f"model {n + 1}" for n in range(count)]
+def _name_models(root: Path, settings: Settings | None, stores: list[Sampled]) -> list[str]:
+    """The models of the stores of evaluate, by the digests in their setups; with the prompt, where it is another than the stage's own."""
+    cache = root / "work" / "evaluate" / DIGESTS
+    own = find_prompt(settings.evaluate.sampling.model_dump()).facts()["digest"] if settings else ""
+    names: dict[str, str] = {}
+    for name in (settings.evaluate.models or settings.models) if settings else ():
+        folder = root / "models" / name
+        if folder.is_dir() and _is_digest_known(folder, cache):
+            names.setdefault(model_digest(Model(str(folder)), cache), name)
+    found = []
+    for store in stores:
+        facts = _read_facts(store.folder / "setup.json")
+        model, prompt = facts.get("model") or {}, facts.get("prompt") or {}
+        name = names.get(model.get("digest", ""), f"setup {store.folder.name[:8]}")
+        other = own and prompt.get("digest", own) != own
+        found.append(f"{name}, prompt {prompt['name']}" if other else name)
+    return found
+
+
+def _is_digest_known(folder: Path, cache: Path) -> bool:
+    """Whether the stage has read a model's files already, as they are: a look at the page reads no weights."""
+    known = _read_facts(cache)
+    for file in {file for pattern in IDENTIFYING for file in folder.glob(pattern)}:
+        status = file.stat()
+        start = f"{file.resolve()}\0{status.st_size}\0{status.st_mtime_ns}\0"
+        if not any(key.startswith(start) for key in known):
+            return False
+    return True
+
+
+def _read_facts(path: Path) -> dict[str, Any]:
+    """A JSON file of the stage; empty where it is not there, or not whole yet."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
 
 
 def _key(row: Mapping[str, Any]) -> tuple[str, int, bool]:

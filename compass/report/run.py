@@ -22,7 +22,6 @@ from compass.report.outputs import read_table
 from compass.report.results import Results, read_json, read_results
 from compass.report.tallies import Item, tally
 from compass.runs.dvc_files import Graph
-from compass.runs.repository import git_state
 from compass.runs.run_name import ABSENT, differences
 from compass.runs.stage_times import read_times
 from compass.settings.load import read_values
@@ -51,7 +50,8 @@ class Run:
     """A run by its folder.
 
     `parameters`: its parameter file, nested. `profile_parameters`: those of the profile that it names, None where the
-    profile is not at hand. `times`: stage to `compass.runs.stage_times`. `commit`: `commit` and `dirty` of the repository.
+    profile is not at hand. `times`: stage to `compass.runs.stage_times`, of the run's stages. `commit`: `commit` and `dirty` as the stages
+    recorded them (`find_commit`).
     `samples`, `problems`, `setups`, `comparisons`: what evaluation wrote, empty or None where it did not. `verifier`: its error as people's
     labels measure it (`compass.evaluation.labels.measured_error`), empty without labels. `outdated_by`: stages that ran again or
     have other settings since the evaluation. `given`: model to what is known of its responses where they were made elsewhere (`compass score`), empty
@@ -167,6 +167,8 @@ def read_run(folder: str | Path = ".", *, rl_stages: list[str] | None = None) ->
     results = read_results(folder, stages)
     profile = folder / "profiles" / f"{parameters.get('profile')}.yaml"
     primary = parameters.get("report", {}).get("primary") or None
+    # Those of the run: stages of another profile left theirs in the same folder.
+    times = {name: fact for name, fact in read_times(folder).items() if name in (*results.summaries, "evaluate")}
     evaluated = _evaluated(folder / "data" / "evaluate", int(parameters.get("seed", 0)), primary)
     if "samples" in evaluated:
         evaluated["verifier"] = error_of_run(folder / "data", folder / "labels") or {}
@@ -175,11 +177,32 @@ def read_run(folder: str | Path = ".", *, rl_stages: list[str] | None = None) ->
         results,
         parameters,
         read_values(profile) if profile.exists() else None,
-        read_times(folder),
-        git_state(folder) if (folder / ".git").exists() else {},
+        times,
+        find_commit(times),
         outdated_by=Graph(folder).changed_since("evaluate"),
         **evaluated,
     )
+
+
+def find_commit(times: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """The commit that the stages before the report ran at, and whether one ran with changes that it does not hold.
+
+    Args:
+        times: as `compass.runs.stage_times.read_times` gives them.
+
+    Returns:
+        `commit`, where stages ran at several each with its stages behind it in brackets, and `dirty`, "true" or "false"; empty
+        where no stage recorded one.
+    """
+    stages: dict[str, list[str]] = {}
+    made = {stage: fact for stage, fact in times.items() if stage != "report" and "commit" in fact}
+    for stage, fact in sorted(made.items(), key=lambda item: item[1].get("started", "")):
+        stages.setdefault(fact["commit"], []).append(stage)
+    if not stages:
+        return {}
+    named = [f"{commit} ({', '.join(those)})" if len(stages) > 1 else commit for commit, those in stages.items()]
+    dirty = any(fact.get("dirty") == "true" for fact in made.values())
+    return {"commit": "; ".join(named), "dirty": str(dirty).lower()}
 
 
 def changed_rows(a: Mapping[str, Any] | None, b: Mapping[str, Any] | None) -> list[tuple[str, str, str]]:

@@ -38,7 +38,7 @@ class Graph:
     def _parameter(self, key: str) -> Any:
         value = self.parameters
         for name in key.split("."):
-            value = value[name]
+            value = value[int(name) if isinstance(value, list) else name]
         return value
 
     def outs(self, stage: str) -> list[str]:
@@ -80,15 +80,15 @@ class Graph:
         }
         try:
             before = [*self.ancestors(stage), stage] if stage in self.lock else []
-        except (KeyError, TypeError):  # `params.yaml` lacks what a path in `dvc.yaml` is filled in from
+        except (LookupError, TypeError):  # `params.yaml` lacks what a path in `dvc.yaml` is filled in from
             before = []
         return [name for name in before if name in again or self._has_other_settings(name)]
 
     def _has_other_settings(self, stage: str) -> bool:
         settings = self.lock.get(stage, {}).get("params", {}).get("params.yaml", {})
         try:
-            return any(_as_read(self._parameter(key)) != _as_read(value) for key, value in settings.items())
-        except (KeyError, TypeError):
+            return any(as_read(self._parameter(key)) != as_read(value) for key, value in settings.items())
+        except (LookupError, TypeError):
             return True
 
     def locked_outs(self, stage: str) -> dict[str, str]:
@@ -121,12 +121,12 @@ def _files(folder: Path) -> Iterator[Path]:
             yield entry
 
 
-def _as_read(value: Any) -> Any:
+def as_read(value: Any) -> Any:
     """A parameter's value with its texts that are numbers as numbers: YAML 1.1 reads `3e-3` as text, DVC and the settings as a number."""
     if isinstance(value, dict):
-        return {key: _as_read(one) for key, one in value.items()}
+        return {key: as_read(one) for key, one in value.items()}
     if isinstance(value, list):
-        return [_as_read(one) for one in value]
+        return [as_read(one) for one in value]
     if isinstance(value, str):
         try:
             return float(value)

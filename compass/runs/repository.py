@@ -19,13 +19,14 @@ def repository_root(folder: str | Path = ".") -> Path:
 def git_state(folder: str | Path = ".", *, without: Sequence[str] = ()) -> dict[str, str]:
     """`{"commit": hash, "dirty": "true"|"false"}`, empty outside a git repository or without git.
 
+    `dvc.lock` does not count: every run changes it, and it says nothing of the code.
+
     Args:
         folder: in the repository.
-        without: tracked paths whose changes do not count, relative to the folder.
+        without: further tracked paths whose changes do not count, relative to the folder.
     """
-
-    paths = ["--", ".", *(f":(exclude){path}" for path in without)] if without else []
-    changed = ask_git(folder, "status", "--porcelain", "--untracked-files=no", *paths)
+    paths = [":/", *(f":(exclude){path}" for path in ("dvc.lock", *without))]
+    changed = ask_git(folder, "status", "--porcelain", "--untracked-files=no", "--", *paths)
     commit = ask_git(folder, "rev-parse", "HEAD")
     if changed is None or commit is None:
         return {}

@@ -42,23 +42,34 @@ LAST_STAGE = "COMPASS_LAST_STAGE"
 """Variable with the stage that ends the run: until then others follow. Without it, as under a plain `dvc repro`, nothing says so."""
 
 
-def run_name(settings: Settings, profiles_folder: str | Path = "profiles", newest: Sequence[str] = ()) -> str:
+def run_name(
+    settings: Settings,
+    profiles_folder: str | Path = "profiles",
+    newest: Sequence[str] = (),
+    *,
+    longest: int | None = None,
+) -> str:
     """The name of a run with these settings.
 
     Args:
         settings: what is in force.
         profiles_folder: where the complete parameter sets are; a profile that is not there counts as unchanged.
         newest: the settings that differ from the run before, which come first; a value that is the profile's again is named too.
+        longest: characters of the name; settings that make it longer are counted and not spelt out.
     """
     changes = changed_settings(settings, profiles_folder)
     if changes is None:
         return settings.profile
     known, values = {one.name: one for one in changes}, flatten(settings.model_dump(mode="json"))
     first = [known.get(name) or Change(name, values[name], values[name]) for name in newest if name in values]
-    shown = [*first, *(one for one in changes if one not in first)][:SHOWN]
-    others = len([one for one in changes if one not in shown])
-    words = [f"{own_name(one.name)}={_short(one.after)}" for one in shown]
-    return " ".join([settings.profile, *words, *([f"+{others}"] if others else [])])
+    ordered = [*first, *(one for one in changes if one not in first)]
+    for count in range(min(SHOWN, len(ordered)), -1, -1):
+        words = [f"{own_name(one.name)}={_short(one.after)}" for one in ordered[:count]]
+        others = len([one for one in changes if one not in ordered[:count]])
+        name = " ".join([settings.profile, *words, *([f"+{others}"] if others else [])])
+        if longest is None or len(name) <= longest:
+            break
+    return name
 
 
 def own_name(name: str) -> str:

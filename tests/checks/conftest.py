@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.conftest import changed_profile
+from compass.settings import Settings
+from compass.settings.load import settings_or_faults
+from tests.conftest import changed_profile, fitted_graph
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -26,15 +28,18 @@ def repository(tmp_path: Path) -> Callable[..., Path]:
     that reads them, with some values set; dots reach into sections, and None takes a key away."""
 
     def make(values: dict[str, Any] | None = None) -> Path:
-        shutil.copy(ROOT / "dvc.yaml", tmp_path)
         for name in ("problems.csv", "benchmark.jsonl"):
             shutil.copy(ROOT / "examples/own_csv" / name, tmp_path)
         own = {
             "sources": [{"name": "mine", "path": "problems.csv", "problem_field": "question"}],
             "benchmarks": [{"name": "held-out", "path": "benchmark.jsonl", "id_field": "id"}],
         }
+        settings = Settings.model_validate(changed_profile("debug", {"collect": own}))
         tree = changed_profile("debug", {"collect": own, **(values or {})})
         (tmp_path / "params.yaml").write_text(yaml.safe_dump(tree, sort_keys=False))
+        if isinstance(read := settings_or_faults(tree), Settings):
+            settings = read
+        (tmp_path / "dvc.yaml").write_text(fitted_graph(settings, tmp_path))
         return tmp_path
 
     return make

@@ -75,12 +75,9 @@ def test_a_faulty_file_is_found_with_its_remedy(
 
 
 def test_an_unreadable_source_may_be_skipped_as_in_the_stage(repository: Repository) -> None:
-    root = repository({"collect.skip_unreadable": True})
-    (root / "extra.csv").write_text("")
-    tree = (root / "params.yaml").read_text()
-    (root / "params.yaml").write_text(
-        tree.replace("  - name: mine", "  - {name: gone, path: gone.csv}\n  - name: mine")
-    )
+    mine = {"name": "mine", "path": "problems.csv", "problem_field": "question"}
+    sources = [{"name": "gone", "path": "gone.csv"}, mine]
+    root = repository({"collect.skip_unreadable": True, "collect.sources": sources})
     assert find_problems(root) == []
 
 
@@ -180,7 +177,7 @@ def test_a_warm_start_needs_sources_that_there_are_and_a_graph_that_reads_them(
     told = {problem.where: "; ".join(filter(None, [problem.found, problem.remedy])) for problem in find_problems(root)}
     assert set(told) == {"dvc.yaml", "base.warm_start.sources", "base.warm_start.gpus"}
     assert told["dvc.yaml"].endswith(
-        "run `make deps`, which writes dvc.yaml from params.yaml; a setting given with -S has to be written into params.yaml first"
+        "run `make deps`, which writes dvc.yaml from params.yaml; a setting given with -S has to be written into params.yaml first, and a profile put in force with `compass profile use`"
     )
     assert (
         told["base.warm_start.sources"] == "'mien' is no source of `collect.sources`; did you mean mine? there are mine"

@@ -54,6 +54,7 @@ def test_the_command_of_a_run_gives_the_same_values_again() -> None:
     [
         ("x", "give a setting as NAME=VALUE"),
         ("a b=1", "not the name of a setting"),
+        ("profile=small", "`compass profile use NAME` changes them"),
         ("a=[1", "the value is not YAML"),
         ("rl.stages.rl-2.step=1", "rl-2.step: unknown key.*did you mean `steps`"),
         ("evaluate.samples.more=1", "is the value 8 and holds no settings"),

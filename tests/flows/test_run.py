@@ -10,10 +10,11 @@ import pytest
 
 from compass.commands.run import summarize
 from compass.errors import UserError
+from compass.runs.progress import stage_progress
 from compass.runs.run_name import list_changed, read_last_run
 from compass.settings import load_settings
 from flows.dvc_process import DvcError
-from flows.run import RunRequest, RunResult, list_experiments, run
+from flows.run import RunRequest, RunResult, _recorded, list_experiments, request_rest, run
 
 ALL = ("collect", "grade", "rl-1", "rl-2", "rl-3", "evaluate")
 
@@ -85,9 +86,14 @@ def test_saving_an_experiment_leaves_stale_stages_stale(toy: Path) -> None:
         (RunRequest("colect"), "no stage 'colect'; did you mean collect"),
         (RunRequest(scope="only"), "give the stage"),
         (RunRequest(overrides={"evaluate.sample": 3}), "did you mean `samples`"),
+        (RunRequest(name="my run"), "-n 'my run': git takes no such name for an experiment; for example my-run"),
+        (RunRequest(name="mine/first"), "for example mine-first"),
+        (RunRequest(name="taken"), "there is an experiment of this name; give another, such as taken-2"),
     ],
 )
 def test_a_request_that_cannot_run_changes_nothing(toy: Path, ran, request_: RunRequest, message: str) -> None:
+    head = git(toy, "rev-parse", "HEAD").strip()
+    git(toy, "update-ref", f"refs/exps/{head[:2]}/{head[2:]}/taken", head)
     before = (toy / "params.yaml").read_bytes()
     with pytest.raises(UserError, match=message):
         quiet(request_, toy)
@@ -107,10 +113,39 @@ def test_a_failed_stage_is_named_with_its_own_last_lines(toy: Path, monkeypatch:
     assert list_experiments(toy) == []
 
 
+def test_another_try_of_a_forced_run_forces_what_the_first_did_not_finish(
+    toy: Path, ran, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quiet(RunRequest("rl-1"), toy)
+    first, key = RunRequest("rl-1", force=True), {"COMPASS_PIPELINE_RUN": "one-run"}
+    monkeypatch.setenv("TOY_FAILS", "grade")
+    with pytest.raises(DvcError):
+        run(first, toy, log=lambda line: None, env=key)
+    monkeypatch.delenv("TOY_FAILS")
+    rest = request_rest(first, toy, "one-run")
+    assert rest.words() == ["--single-item", "--force", "grade", "rl-1"]
+    result = run(rest, toy, log=lambda line: None, env=key)
+    assert (result.ran, result.unchanged) == (("collect", "grade", "rl-1"), ())
+    assert ran(toy)[3:] == ["collect", "grade", "grade", "rl-1"]
+
+
+@pytest.mark.parametrize(("mode", "asked"), [("off", 0), ("optional", 1)])
+def test_the_end_of_a_run_asks_the_tracking_server_only_where_runs_are_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str, asked: int
+) -> None:
+    calls: list[Path] = []
+    monkeypatch.setattr("compass.tracking.mlflow_send.end_pipelines", calls.append)
+    monkeypatch.setenv("COMPASS_TRACKING", mode)
+    monkeypatch.setenv("COMPASS_PIPELINE_RUN", "one-run")
+    with _recorded(tmp_path, "dvc repro", "one-run", "report"), stage_progress("collect", tmp_path):
+        pass
+    assert len(calls) == asked
+
+
 def test_a_request_is_a_command_of_dvc() -> None:
     assert RunRequest().command() == "dvc repro"
     assert RunRequest("dedup", "only", force=True).command() == "dvc repro --single-item --force dedup"
-    assert RunRequest("dedup", "downstream", name="x").command() == "dvc exp run --downstream dedup"
+    assert RunRequest("dedup", "downstream", name="x").command() == "dvc exp run -n x --downstream dedup"
     assert RunRequest("dedup", profile="tiny").command() == "compass profile use tiny && dvc repro dedup"
 
 

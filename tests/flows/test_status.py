@@ -1,5 +1,6 @@
 """`compass status` tells what is stale and why, what would run, who runs, and what the last run gave."""
 
+import fcntl
 import json
 from pathlib import Path
 
@@ -18,6 +19,9 @@ def quiet(request: RunRequest, root: Path):
 def test_a_repository_from_its_first_run_to_a_changed_setting(toy: Path, capsys, monkeypatch) -> None:
     first = read_status(toy)
     assert str(first.stale["collect"][0]) == "output has not been made yet"
+    text = (toy / "params.yaml").read_text()
+    # A number that YAML 1.1 takes for a text, and that DVC writes otherwise.
+    (toy / "params.yaml").write_text(text.replace("  rollouts: ", "  stop_when_certain: 0e-6\n  rollouts: ", 1))
     quiet(RunRequest(), toy)
     assert [line.split()[0] for line in format_status(read_status(toy))] == ["now", "last", "stale"]
 
@@ -47,6 +51,21 @@ def test_parameters_that_cannot_be_used_are_told(toy: Path) -> None:
     assert list(format_status(read_status(toy)))[-1].startswith("stale     params.yaml: grade.rollout: unknown key")
     (toy / "params.yaml").unlink()
     assert "no such file" in read_status(toy).fault
+
+
+def test_what_keeps_dvc_from_telling_is_told(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (toy / ".dvc" / "tmp").mkdir(exist_ok=True)
+    with open(toy / ".dvc" / "tmp" / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # as a DVC at work
+        assert "since it is at work; ask again" in read_status(toy).fault
+    text = (toy / "dvc.yaml").read_text()
+    (toy / "dvc.yaml").write_text(text.replace("models/${rl.stages.rl-1.init_from}", "${no.such}"))
+    assert read_status(toy).fault == (
+        "DVC cannot tell what is stale: failed to parse 'stages.rl-1.deps' in 'dvc.yaml': Could not find 'no.such'; "
+        "`dvc status` says all of it"
+    )
+    monkeypatch.setattr("flows.status.LONGEST_S", 0.01)
+    assert "did not say within 0.01 s" in read_status(toy).fault
 
 
 def test_a_failed_run_is_told(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:

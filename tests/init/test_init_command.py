@@ -26,6 +26,8 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         shutil.copy(ROOT / name, tmp_path)
     for name in ("profiles", "examples/own_csv"):
         shutil.copytree(ROOT / name, tmp_path / name)
+    for name in ("compass", "stages"):  # dvc.yaml is fitted to the files that the profile names
+        (tmp_path / name).symlink_to(ROOT / name)
     monkeypatch.chdir(tmp_path)
     for name in ("COMPASS_MODEL", "COMPASS_DATA"):
         monkeypatch.delenv(name, raising=False)

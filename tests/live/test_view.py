@@ -10,15 +10,19 @@ import pyarrow as pa
 import pytest
 
 from compass.errors import UserError
+from compass.live.sampled import Sampled, Scorer
 from compass.live.view import Reader
 from compass.page.blocks import as_json
 from compass.processes import process_key
 from compass.progress import report
+from compass.prompts.registry import find_prompt
 from compass.runs import progress
 from compass.runs.progress import stage_progress
+from compass.sampling.model_source import Model, model_digest
 from compass.sampling.response import Response, Wanted
 from compass.sampling.store import Store
 from compass.services.state import Service, write_services
+from tests.live.conftest import SETTINGS
 
 CUT = "So it is $2 +"
 
@@ -186,18 +190,44 @@ def test_samples_of_an_earlier_run_with_other_settings_are_not_shown(repository:
         assert "note" in kinds(Reader(repository).state())
 
 
-def test_evaluate_tells_each_model_apart(repository: Path, problems: pa.Table) -> None:
+def test_evaluate_names_each_store_by_the_model_that_it_is_of(repository: Path, problems: pa.Table) -> None:
     (repository / "data/collect").mkdir(parents=True)
     (repository / "data/denoise/kept.parquet").rename(repository / "data/collect/benchmarks.parquet")
+    work, sampling = repository / "work/evaluate", SETTINGS.evaluate.sampling.model_dump()
+    prompt = find_prompt(sampling).facts()
+    work.mkdir(parents=True)
+    for model in ("base", "rl-1", "rl-2"):
+        (repository / "models" / model).mkdir(parents=True)
+        (repository / "models" / model / "model.safetensors").write_text(model)
+
+    def name(model: str) -> dict[str, str]:
+        return {"digest": model_digest(Model(str(repository / "models" / model)), work / "digests.json")}
+
+    setups = [
+        {"model": name("rl-1"), "prompt": prompt},
+        {"model": name("base"), "prompt": prompt},  # opened again, for more samples
+        {"model": name("rl-1"), "prompt": find_prompt({**sampling, "prompt": "qwen-math"}).facts()},
+        {"model": {"digest": "of a model that is gone"}, "prompt": prompt},
+    ]
     with stage_progress("evaluate", repository):
         begun = time.time()
-        for number, model in enumerate(("base", "rl-1")):
-            work, known = repository / "work/evaluate", set(repository.glob("work/evaluate/*/lock"))
-            sample(work, problems, ["\\boxed{1}", "\\boxed{2}"][: number + 1], {"model": model})
+        for number, facts in enumerate(setups):
+            known = set(work.glob("*/lock"))
+            sample(work, problems, ["\\boxed{1}", "\\boxed{2}"][: number + 1], facts)
             [lock] = set(work.glob("*/lock")) - known
             os.utime(lock, (begun + number, begun + number))  # else both may be of one tick of the clock of files
         table = kinds(Reader(repository).state())["table"]
-    assert table["rows"] == [["base", 1, 1, 1, 10, 0], ["rl-1", 2, 2, 2, 20, 0]]
+    assert table["rows"][:2] == [["rl-1", 1, 1, 1, 10, 0], ["base", 2, 2, 2, 20, 0]]
+    assert [row[0] for row in table["rows"][2:]] == ["rl-1, prompt qwen-math", f"setup {lock.parent.name[:8]}"]
+    assert str(repository / "models/rl-2") not in (work / "digests.json").read_text(), "the page reads no weights"
+
+
+def test_the_newest_responses_are_scored_first(repository: Path, problems: pa.Table) -> None:
+    id_ = problems["id"][0].as_py()
+    rows = [{"key": str(n), "id": id_, "sample": n, "greedy": False, "response": "\\boxed{1}"} for n in range(40)]
+    scorer, store = Scorer(repository), Sampled(repository / "work/grade/x", 0.0, newest=rows)
+    assert scorer.count_right(store, "grade")[0] == 20
+    assert {key for key, *_ in scorer._judged[store.folder]} == {str(n) for n in range(20, 40)}
 
 
 def test_a_store_that_is_not_whole_is_passed_over(repository: Path, problems: pa.Table) -> None:

@@ -11,10 +11,12 @@ import yaml
 
 from compass.evaluation.label_files import write_label
 from compass.evaluation.labels import distinct_responses
+from compass.files import write_json
 from compass.records import RecordError
 from compass.report.headline import conclude
 from compass.report.results import Results
 from compass.report.run import Run, read_run
+from compass.report.run_sections import cost_section, ran_section
 from tests.report.conftest import sample_rows, write_evaluation
 
 
@@ -44,6 +46,26 @@ def test_the_comparison_that_the_parameters_declare_decides(finished_run: Path) 
     assert declared["average"]["p_corrected"] <= 1.25 * declared["average"]["p"]
     assert conclude(run).headline.startswith("rl-2 has an accuracy of ")
     assert "On the same problems rl-2 against rl-1" in conclude(run).headline
+
+
+def test_commit_and_time_are_those_that_the_runs_own_stages_recorded(finished_run: Path) -> None:
+    def record(stage: str, hour: int, commit: str, dirty: str = "false") -> None:
+        facts = {"stage": stage, "started": f"2026-01-01T0{hour}", "seconds": 60, "machine": {"cores": 1}}
+        write_json(finished_run / "work" / "times" / f"{stage}.json", {**facts, "commit": commit, "dirty": dirty})
+
+    assert read_run(finished_run).commit == {}, "nothing recorded one"
+    record("evaluate", 3, "aaa")
+    record("rl-1", 1, "aaa")
+    record("another-profiles", 2, "ccc", "true")
+    write_json(finished_run / "metrics" / "report.json", {})
+    record("report", 4, "ddd", "true")  # of an earlier report, which decides no score
+    run = read_run(finished_run)
+    assert run.commit == {"commit": "aaa", "dirty": "false"}
+    assert "Together 3 min 00 s" in cost_section(run).parts[0].text
+    record("rl-1", 1, "bbb", "true")
+    run = read_run(finished_run)
+    assert run.commit == {"commit": "bbb (rl-1); aaa (evaluate)", "dirty": "true"}
+    assert ("commit", "bbb (rl-1); aaa (evaluate) with uncommitted changes") in ran_section(run).parts[0].rows
 
 
 def test_a_figure_that_is_spoken_of_and_missing_is_marked() -> None:

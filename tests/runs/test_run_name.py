@@ -48,6 +48,13 @@ def test_what_differs_from_the_run_before_comes_first(tmp_path: Path) -> None:
     assert run_name(settings, PROFILES, ["", "no.such"]) == run_name(settings, PROFILES)
 
 
+def test_a_name_that_would_be_too_long_counts_whole_settings_and_cuts_no_value(tmp_path: Path) -> None:
+    settings = tiny(tmp_path, seed=123, collect__generate__problems_per_level=1200)
+    assert run_name(settings, PROFILES, longest=39) == "tiny seed=123 problems_per_level=1200"
+    assert run_name(settings, PROFILES, longest=36) == "tiny seed=123 +1"
+    assert run_name(settings, PROFILES, longest=1) == "tiny +2"
+
+
 def test_a_shared_value_is_told_once_and_a_stages_own_under_its_name(tmp_path: Path) -> None:
     shared = changed_settings(tiny(tmp_path, rl__optimizer__learning_rate=1e-4), PROFILES)
     assert shared == [Change("rl.optimizer.learning_rate", "0.0002", "0.0001")]

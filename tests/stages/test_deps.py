@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from compass.settings import Settings
 from stages._deps import code_deps, write_deps
+from tests.conftest import changed_profile
 
 FILES = {
     "stages/__init__.py": "# every stage",
@@ -91,19 +93,24 @@ stages:
   rl-1:
     cmd: python -m stages.rl rl-1
     deps:
-      - models/base
+      - models/${rl.stages.rl-1.init_from}
     outs:
       - models/rl-1
 """
 
 
 def test_deps_of_code_are_written_anew_and_all_else_stays(root: Path) -> None:
-    written = write_deps(DVC_YAML, root)
+    settings = Settings.model_validate(changed_profile("tiny", {}))
+    written = write_deps(DVC_YAML, root, settings)
     values = yaml.safe_load(written)["stages"]
     assert values["dedup"]["deps"] == sorted([*code_deps("dedup", root), "data/collect"])
-    assert values["rl-1"]["deps"] == [*code_deps("rl-1", root)[:-1], "models/base", "stages/rl.py"]
+    assert values["rl-1"]["deps"] == [
+        *code_deps("rl-1", root)[:-1],
+        "models/${rl.stages.rl-1.init_from}",
+        "stages/rl.py",
+    ]
     listed = [line for line in written.splitlines() if not line.startswith("      - ")]
     assert listed == [line for line in DVC_YAML.splitlines() if not line.startswith("      - ")]
     assert values["dedup"]["params"] == ["dedup"]
     assert values["dedup"]["outs"] == ["data/dedup"]
-    assert write_deps(written, root) == written
+    assert write_deps(written, root, settings) == written

@@ -73,15 +73,26 @@ def test_a_mark_of_no_row_is_said(files, tmp_path, capsys):
     assert "feedfeedfeedfeed" in said
 
 
-def test_dvc_follows_the_file_of_marks():
-    ours = load_settings(ROOT / "params.yaml").model_copy(update={"curation": Curation(labels="marks/labels.jsonl")})
+def test_dvc_follows_the_marks_and_sees_them_taken_back(tmp_path):
+    shipped = load_settings(ROOT / "params.yaml")
+    ours = shipped.model_copy(update={"curation": Curation(labels="marks/labels.jsonl")})
     before = (ROOT / "dvc.yaml").read_text()
     with pytest.raises(SettingsError, match=r"collect depends on marks/labels\.jsonl, .*; run `make deps`"):
         check_names(ours, ROOT / "dvc.yaml")
-    written = write_deps(before, ROOT, labels="marks/labels.jsonl")
+    by_hand = before.replace("      - data/collect\n", "      - data/collect\n      - mine/listed.jsonl\n", 1)
+    written = write_deps(by_hand, ROOT, ours)
     graph = yaml.safe_load(written)["stages"]
-    assert [name for name in graph if "marks/labels.jsonl" in graph[name]["deps"]] == list(MARKED)
-    assert write_deps(written, ROOT) == before  # no longer named
+    assert [name for name in graph if "${curation.labels}" in graph[name]["deps"]] == list(MARKED)
+    assert [name for name in graph if "curation" in graph[name]["params"]] == list(MARKED)
+    assert [name for name in graph if graph[name]["cmd"].endswith("# with curation")] == list(MARKED)
+    (tmp_path / "dvc.yaml").write_text(written)
+    check_names(ours, tmp_path / "dvc.yaml")
+    with pytest.raises(SettingsError, match=r"says that collect depends on .*`curation\.labels` .*; run `make deps`"):
+        check_names(shipped, tmp_path / "dvc.yaml")
+    warns = shipped.model_copy(update={"curation": Curation(warn_share=0.5)})
+    with pytest.raises(SettingsError, match=r"collect does not read `curation`, and params\.yaml sets it"):
+        check_names(warns, ROOT / "dvc.yaml")
+    assert write_deps(written, ROOT, shipped) == by_hand  # no longer named; what a user listed stays
 
 
 @pytest.mark.parametrize("text", [None, '{"id": "1"}\n'])

@@ -11,9 +11,9 @@ import yaml
 
 from compass.runs.dvc_files import Graph
 from compass.settings import Settings, SettingsError, load_settings
-from stages._deps import graph, main
-from stages._rl_entries import check_names, rl_names, start_deps, write_entries
-from tests.conftest import changed_profile
+from stages._deps import graph, main, write_deps
+from stages._rl_entries import check_names, named_deps, rl_names, start_deps, write_entries
+from tests.conftest import changed_profile, fitted_graph
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -133,6 +133,54 @@ def test_a_model_from_elsewhere_is_a_dependency_where_its_content_can_be_followe
         check_names(settings, tmp_path / "dvc.yaml")
 
 
+OWN = {"name": "mine", "problem_field": "question", "answer_field": "answer"}
+MODEL = {"base.pretrain": None}
+
+
+@pytest.mark.parametrize(
+    ("given", "stage", "named"),
+    [
+        ({"collect.sources.0": {**OWN, "path": "mine/a.csv"}}, "collect", {"${collect.sources.0.path}": "mine/a.csv"}),
+        ({"collect.benchmarks.1.path": "/data/b"}, "collect", {"${collect.benchmarks.1.path}": "/data/b"}),
+        ({"collect.sources.0": {**OWN, "path": "$COMPASS_DATA/a.csv"}}, "collect", {}),
+        ({"collect.sources.0": {**OWN, "path": "s3://here/a.csv"}}, "collect", {}),
+        ({"collect.sources.0": {**OWN, "path": "~/a.csv"}}, "collect", {}),
+        ({"collect.skip_unreadable": True, "collect.sources.0": {**OWN, "path": "mine/gone.csv"}}, "collect", {}),
+        ({"collect.sources.0": {**OWN, "hub": "owner/rows", "revision": "0123abc"}}, "collect", {}),
+        ({"dedup.semantic.model": "models/mini"}, "dedup", {"${dedup.semantic.model}": "models/mini"}),
+        ({**MODEL, "base.model": "/data/sft"}, "base", {"${base.model}": "/data/sft"}),
+        ({**MODEL, "base.model": "owner/model", "base.revision": "0123abc"}, "base", {}),
+        ({**MODEL, "base.model": "$COMPASS_MODEL"}, "base", {}),
+        ({"grade.model": "/data/grader"}, "grade", {"${grade.model}": "/data/grader"}),
+        ({"grade.model": "owner/model", "grade.revision": "0123abc"}, "grade", {}),
+        ({"grade.model": "models/base"}, "grade", {}),
+    ],
+)
+def test_a_local_file_that_a_parameter_names_is_a_dependency(
+    tmp_path: Path, given: dict[str, object], stage: str, named: dict[str, str]
+) -> None:
+    shipped = Settings.model_validate(changed_profile("tiny", {}))
+    ours = Settings.model_validate(changed_profile("tiny", given))
+    assert named_deps(ours)[stage] == named
+    (tmp_path / "stages").mkdir()
+    (tmp_path / f"stages/{stage}.py").write_text("# a stage that imports nothing")
+    deps = "    deps:\n      - mine/listed\n"
+    alone = f"stages:\n  {stage}:\n    cmd: python -m stages.{stage}\n{deps}    params: [{stage}]\n"
+    written = write_deps(alone, tmp_path, ours)
+    assert yaml.safe_load(written)["stages"][stage]["deps"] == [*named, "mine/listed", f"stages/{stage}.py"]
+    assert write_deps(written, tmp_path, shipped) == write_deps(alone, tmp_path, shipped)
+    (tmp_path / "dvc.yaml").write_text(fitted_graph(ours, tmp_path))
+    check_names(ours, tmp_path / "dvc.yaml")
+    for key, path in named.items():
+        key = key.strip("${}")
+        with pytest.raises(
+            SettingsError, match=rf"does not say that {stage} depends on {path}, which `{key}` names; run"
+        ):
+            check_names(ours, ROOT / "dvc.yaml")
+        with pytest.raises(SettingsError, match=rf"{stage} depends on .*`{key}` in params\.yaml names no file .*; run"):
+            check_names(shipped, tmp_path / "dvc.yaml")
+
+
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     """A copy of the code and the graph, with two stages of other names in params.yaml."""
@@ -156,7 +204,7 @@ def test_a_stage_of_an_unfitted_graph_stops_and_says_so(repository: Path) -> Non
     assert ended.returncode == 1
     assert ended.stderr == (
         "verify: dvc.yaml has the RL stages rl-1, rl-2, rl-3, `rl.stages` in params.yaml has warm, hard; "
-        "run `make deps`, which writes dvc.yaml from params.yaml; a setting given with -S has to be written into params.yaml first\n"
+        "run `make deps`, which writes dvc.yaml from params.yaml; a setting given with -S has to be written into params.yaml first, and a profile put in force with `compass profile use`\n"
     )
 
 

@@ -52,8 +52,8 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
     load_filter.cache_clear(), _load.cache_clear()
 
 
-def pipeline(name: str) -> Settings:
-    return Settings.model_validate(changed_profile("tiny", {"denoise.filters": [name]}))
+def pipeline(*names: str) -> Settings:
+    return Settings.model_validate(changed_profile("tiny", {"denoise.filters": list(names)}))
 
 
 def test_the_documented_example_drops_like_a_built_in_filter() -> None:
@@ -165,12 +165,12 @@ def test_its_file_is_a_dependency_of_denoise_where_it_is_in_the_repository(tmp_p
     (tmp_path / "dvc.yaml").write_text(before)
     with pytest.raises(SettingsError, match=r"denoise depends on own_filters/mine\.py, .*; run `make deps`"):
         check_names(ours, tmp_path / "dvc.yaml")
-    written = write_deps(before, tmp_path, filters=filter_deps(ours, tmp_path))
+    written = write_deps(before, tmp_path, ours)
     deps = yaml.safe_load(written)["stages"]["denoise"]["deps"]
     assert {"own_filters/mine.py", "compass/curation/minhash.py"} <= set(deps)
     (tmp_path / "dvc.yaml").write_text(written)
     check_names(ours, tmp_path / "dvc.yaml")
-    assert write_deps(written, tmp_path) == before  # no longer named
+    assert write_deps(written, tmp_path, pipeline()) == before  # no longer named
 
 
 def test_two_findings_with_other_reasons_are_doubts_of_one_row(module) -> None:
