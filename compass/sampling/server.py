@@ -29,7 +29,7 @@ from compass.prompts.prompt import Prompt, render
 from compass.prompts.registry import find_prompt
 from compass.sampling.engine import sample_seed
 from compass.sampling.model_source import Model, SamplingError, Server
-from compass.sampling.response import FAILED, PROMPT_TOO_LONG, Response, Wanted
+from compass.sampling.response import CUT_OFF, FAILED, PROMPT_TOO_LONG, Response, Wanted
 from compass.settings import Sampling
 
 API_KEY = "COMPASS_API_KEY"
@@ -371,9 +371,13 @@ class ServerEngine:
                 text = (f"<think>{thought}</think>" if thought else "") + (message.get("content") or "")
             else:
                 text = choice["text"]
+            if (reason := choice.get("finish_reason")) not in ("stop", CUT_OFF):
+                raise _Trouble(
+                    f"a response that ended by {reason!r}"
+                )  # vLLM aborts what it has in hand when it is ended
             ids, usage = choice.get("token_ids"), answer.get("usage") or {}
             tokens = len(ids) if ids is not None else usage.get("completion_tokens") or 0
-            found.append(Response(one, tokens, choice.get("finish_reason") or "stop", self._prompt.cut(text)))
+            found.append(Response(one, tokens, reason, self._prompt.cut(text)))
             if ids is None and len(wanted) > 1:
                 self._together = 1  # it tells their sum alone
                 return []

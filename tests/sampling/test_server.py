@@ -199,6 +199,19 @@ def test_a_problem_that_a_server_cannot_answer_is_named_and_the_others_are_sampl
     assert "warning: problem p1 had 8 errors and is left out: 500" in capfd.readouterr().err
 
 
+@pytest.mark.parametrize("reason", ["abort", None])
+def test_half_a_response_of_a_server_that_ends_is_asked_for_again(server, monkeypatch, reason: str | None) -> None:
+    monkeypatch.setattr(server_module, "BACK_OFF", (0.02, 0.05))
+    whole, reasons = OpenAiHandler._choice, [reason]
+    monkeypatch.setattr(
+        OpenAiHandler, "_choice", lambda *given: whole(*given) | ({"finish_reason": reasons.pop()} if reasons else {})
+    )
+    with ServerEngine(find_server(server.url), SAMPLING) as engine:
+        (found,) = engine.sample([Wanted("p", "1?", 0, False)], seed=0)
+    assert found.finish_reason == "stop"
+    assert [body["max_tokens"] for _, body, _ in server.asked] == [9, 1, 9]
+
+
 def test_samples_are_asked_for_one_by_one_where_the_tokens_of_each_are_not_told(server) -> None:
     server.tells_tokens = False
     wanted = [Wanted("p", "1?", number, False) for number in range(4)]
