@@ -82,8 +82,8 @@ def find_server(url: str, *, model: str = "", name: str = "") -> Server:
     if not model and len(names) != 1:
         raise SamplingError(f"{base}: offers {', '.join(names) or 'no model'}; choose one with --server-model")
     chosen = model or names[0]
-    most = next(one.get("max_model_len") for one in offered if one["id"] == chosen)
-    return Server(base, chosen, name or chosen, version, max_model_len=most if isinstance(most, int) else 0)
+    length = next(_told_length(one) for one in offered if one["id"] == chosen)
+    return Server(base, chosen, name or chosen, version, max_model_len=length)
 
 
 def find_served(urls: Sequence[str], weights: Model) -> Server:
@@ -105,9 +105,11 @@ def find_served(urls: Sequence[str], weights: Model) -> Server:
         except SamplingError as error:
             silent.append(str(error))
             continue
-        own = [one["id"] for one in offered if ids & {one["id"], one.get("root")}]
+        own = [one for one in offered if ids & {one["id"], one.get("root")}]
         offers.append(f"{base} offers {', '.join(one['id'] for one in offered) or 'no model'}")
-        found += [Server(base, own[0], weights.path, version, weights=weights)] if own else []
+        if own:
+            id_, length = own[0]["id"], _told_length(own[0])
+            found.append(Server(base, id_, weights.path, version, weights=weights, max_model_len=length))
     if not found:
         raise SamplingError(
             f"engines.servers: none offers {weights.path}, as `vllm serve {weights.path}` does: {'; '.join(offers + silent)}"
@@ -199,7 +201,19 @@ class ServerEngine:
     """Servers of one model, ready to sample."""
 
     def __init__(self, server: Server, sampling: Sampling) -> None:
-        self._servers = [_Asked(one) for one in (server, *server.more)]
+        """Prepare to ask them.
+
+        Raises:
+            SamplingError: one takes fewer tokens than the settings allow, so that it would refuse prompts that are not too long.
+        """
+        servers = (server, *server.more)
+        for one in servers:
+            if 0 < one.max_model_len < sampling.max_model_len:
+                raise SamplingError(
+                    f"{one.url}: takes {one.max_model_len} tokens of prompt and response together, `max_model_len` is "
+                    f"{sampling.max_model_len}; start the server with `--max-model-len {sampling.max_model_len}`, or lower the setting"
+                )
+        self._servers = [_Asked(one) for one in servers]
         self._sampling = sampling
         self._prompt = find_prompt(sampling.model_dump())
         self._loop = asyncio.new_event_loop()
@@ -446,6 +460,12 @@ async def _describe(base: str) -> tuple[list[dict[str, Any]], str]:
         except (aiohttp.ClientError, OSError, ValueError, KeyError, TypeError):
             version = ""
     return models, version if isinstance(version, str) else ""
+
+
+def _told_length(offered: dict[str, Any]) -> int:
+    """Tokens that prompt and response may have together, as a server describes its model; 0 where it does not say it."""
+    length = offered.get("max_model_len")
+    return length if isinstance(length, int) else 0
 
 
 def _short(said: object) -> str:

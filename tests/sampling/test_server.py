@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import ThreadingHTTPServer
 
 import pytest
@@ -230,6 +231,18 @@ def test_servers_are_found_by_the_weights_that_they_offer(server, capfd) -> None
     assert model_digest(source) == model_digest(Model("models/base"))
     with pytest.raises(SamplingError, match=r"none offers models/rl-1, as .*: .* offers other, models/base"):
         find_served([server.url], Model("models/rl-1"))
+
+
+def test_a_server_that_takes_fewer_tokens_than_the_settings_is_refused(server) -> None:
+    server.models = ["models/base"]
+    longer = Sampling(max_tokens=9, max_model_len=4_097)
+    one = Server(
+        "http://127.0.0.1:9/v1", "models/base", "models/base", "9.9", Model("models/base"), max_model_len=8_192
+    )
+    served = replace(one, more=(find_served([server.url], Model("models/base")),))
+    for source in (find_server(server.url), served):
+        with pytest.raises(SamplingError, match=f"^{server.url}/v1: takes 4096 tokens .*`--max-model-len 4097`"):
+            ServerEngine(source, longer)
 
 
 def test_url_model_and_name_identify_a_server() -> None:
