@@ -357,6 +357,8 @@ class ServerEngine:
         else:
             options |= {"temperature": self._sampling.temperature, "top_p": self._sampling.top_p}
             options["seed"] = sample_seed(seed, first.id, first.sample)
+        if server.version:  # vLLM would take these from the model's generation_config.json, which the engine ignores
+            options |= {"top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0}
         if len(wanted) > 1:
             options |= {"n": len(wanted), "return_token_ids": True}  # sample i is then drawn with the seed + i
         messages = self._prompt.messages(first.problem)
@@ -386,9 +388,8 @@ class ServerEngine:
             else:
                 text = choice["text"]
             if (reason := choice.get("finish_reason")) not in ("stop", CUT_OFF):
-                raise _Trouble(
-                    f"a response that ended by {reason!r}"
-                )  # vLLM aborts what it has in hand when it is ended
+                # vLLM aborts what it has in hand when it is ended.
+                raise _Trouble(f"a response that ended by {reason!r}")
             ids, usage = choice.get("token_ids"), answer.get("usage") or {}
             tokens = len(ids) if ids is not None else usage.get("completion_tokens") or 0
             found.append(Response(one, tokens, reason, self._prompt.cut(text)))

@@ -70,6 +70,16 @@ def test_every_response_is_asked_for_with_the_seed_of_the_offline_engine(server)
     assert {path for path, *_ in server.asked} == {"/v1/chat/completions"}
 
 
+def test_the_generation_config_of_a_model_decides_nothing_on_vllm(server) -> None:
+    wanted = [Wanted("p", "1+1?", 0, False), Wanted("p", "1+1?", 0, True)]
+    off = {"top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0}
+    source = find_server(server.url)
+    for one in (source, replace(source, version="")):
+        with ServerEngine(one, SAMPLING) as engine:
+            list(engine.sample(wanted, seed=4))
+    assert [{name: body[name] for name in off if name in body} for _, body, _ in server.asked] == [off, off, {}, {}]
+
+
 def test_a_prompt_with_a_template_of_its_own_is_sent_as_text(server) -> None:
     with ServerEngine(find_server(server.url), Sampling(prompt="few-shot")) as engine:
         list(engine.sample([Wanted("p", "1+1?", 0, True)], seed=0))
