@@ -9,6 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import pickle
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -84,7 +85,8 @@ class _Pool:
         waiting: list[Future] = []
         try:
             for item in items:
-                waiting.append(self.executor.submit(_apply, str(path), item))
+                with without_main():
+                    waiting.append(self.executor.submit(_apply, str(path), item))
                 if len(waiting) > 2 * self.workers:
                     yield waiting.pop(0).result()
             while waiting:
@@ -109,6 +111,24 @@ def _pool(workers: int, preload: Sequence[str] = ()) -> Iterator[_Pool]:
         ProcessPoolExecutor(workers, mp_context=context, initializer=_end_with_parent) as executor,
     ):
         yield _Pool(executor, workers, Path(folder))
+
+
+_hiding = threading.Lock()
+
+
+@contextmanager
+def without_main() -> Iterator[None]:
+    """Processes that start in the block do not import the main module, as those of multiprocessing do: a script that calls this library
+    outside of `if __name__ == "__main__"` would run again in each. What they are sent must be of other modules.
+    """
+    main = vars(sys.modules["__main__"])
+    with _hiding:
+        known = {name: main[name] for name in ("__spec__", "__file__") if name in main}
+        main |= dict.fromkeys(known)
+        try:
+            yield
+        finally:
+            main |= known
 
 
 def _end_with_parent() -> None:

@@ -38,23 +38,18 @@ def test_few_items_are_taken_ahead_of_the_results():
 
 
 KILLED = """
-import os, signal, sys, time
+import os, signal
 from functools import partial
+from itertools import repeat
+from operator import call
 from compass.parallel import in_processes
 
-def pid(_):
-    return os.getpid()
-
-def start():
-    return pid
-
-if __name__ == "__main__":
-    seen = set()
-    for worker in in_processes(start, range(10**9), workers=2):
-        seen.add(worker)
-        if len(seen) == 2:
-            print(*seen, flush=True)
-            os.kill(os.getpid(), signal.SIGKILL)
+seen = set()
+for worker in in_processes(partial(partial, call), repeat(os.getpid), workers=2):
+    seen.add(worker)
+    if len(seen) == 2:
+        print(*seen, flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
 """
 
 

@@ -70,7 +70,7 @@ class Tally:
 
     def uncertain(self, names: Iterable[str], settings: Grade) -> list[str]:
         """Those of some problems whose level is not as certain yet as `stop_when_certain` asks; none without a response."""
-        known = {name: self._counts[name] for name in names if name in self._counts and name not in self.failed}
+        known = {name: self._counts[name] for name in names if name in self._counts and not self._is_left_out(name)}
         return [
             name
             for name, (n, right, _) in known.items()
@@ -82,8 +82,11 @@ class Tally:
         return {
             name: SolveRate(n, right / n, tokens / n)
             for name, (n, right, tokens) in self._counts.items()
-            if name not in self.failed
+            if not self._is_left_out(name)
         }
+
+    def _is_left_out(self, name: str) -> bool:
+        return name in self.failed or name in self.too_long
 
     def shares(self) -> dict[str, Any]:
         """The share of rollouts that give no answer (`unanswered`), and of the right ones the share that leans on each leniency (`leaned`)."""
@@ -235,7 +238,7 @@ def fill_levels(records: pa.Table, tally: Tally, settings: Grade) -> tuple[pa.Ta
     }
     for name, values in columns.items():
         records = with_column(records, name, values)
-    without = {"prompt_too_long": len(tally.too_long), "failed": len(tally.failed)}
+    without = {"prompt_too_long": len(tally.too_long), "failed": len(tally.failed - tally.too_long)}
     measured = _measured(rates, level, not_sent=len(ids) - len(rates) - sum(without.values()), **without)
     if unlevelled := len(rates) - len(level):
         measured["without_level"] = unlevelled

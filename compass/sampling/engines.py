@@ -14,8 +14,8 @@ from compass.sampling.response import Response, Wanted
 from compass.sampling.server import ServerEngine, find_served
 from compass.settings import Engines, Prompting, Sampling
 
-PROTOCOL = 1
-"""Raised when this package samples otherwise for the same settings: seeds, or how text is made of tokens."""
+PROTOCOL = 2
+"""Raised when this package samples otherwise for the same settings: seeds, how text is made of tokens, or what a server is asked."""
 
 NO_EFFECT = {"memory", "kv_cache_gib", "tensor_parallel", "batch"}
 """Sampling settings that change speed and memory but not what is sampled."""

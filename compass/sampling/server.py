@@ -29,7 +29,7 @@ from compass.prompts.prompt import Prompt, render
 from compass.prompts.registry import find_prompt
 from compass.sampling.engine import sample_seed
 from compass.sampling.model_source import Model, SamplingError, Server
-from compass.sampling.response import FAILED, PROMPT_TOO_LONG, Response, Wanted
+from compass.sampling.response import CUT_OFF, FAILED, PROMPT_TOO_LONG, Response, Wanted
 from compass.settings import Sampling
 
 API_KEY = "COMPASS_API_KEY"
@@ -82,8 +82,8 @@ def find_server(url: str, *, model: str = "", name: str = "") -> Server:
     if not model and len(names) != 1:
         raise SamplingError(f"{base}: offers {', '.join(names) or 'no model'}; choose one with --server-model")
     chosen = model or names[0]
-    most = next(one.get("max_model_len") for one in offered if one["id"] == chosen)
-    return Server(base, chosen, name or chosen, version, max_model_len=most if isinstance(most, int) else 0)
+    length = next(_told_length(one) for one in offered if one["id"] == chosen)
+    return Server(base, chosen, name or chosen, version, max_model_len=length)
 
 
 def find_served(urls: Sequence[str], weights: Model) -> Server:
@@ -105,9 +105,11 @@ def find_served(urls: Sequence[str], weights: Model) -> Server:
         except SamplingError as error:
             silent.append(str(error))
             continue
-        own = [one["id"] for one in offered if ids & {one["id"], one.get("root")}]
+        own = [one for one in offered if ids & {one["id"], one.get("root")}]
         offers.append(f"{base} offers {', '.join(one['id'] for one in offered) or 'no model'}")
-        found += [Server(base, own[0], weights.path, version, weights=weights)] if own else []
+        if own:
+            id_, length = own[0]["id"], _told_length(own[0])
+            found.append(Server(base, id_, weights.path, version, weights=weights, max_model_len=length))
     if not found:
         raise SamplingError(
             f"engines.servers: none offers {weights.path}, as `vllm serve {weights.path}` does: {'; '.join(offers + silent)}"
@@ -199,7 +201,19 @@ class ServerEngine:
     """Servers of one model, ready to sample."""
 
     def __init__(self, server: Server, sampling: Sampling) -> None:
-        self._servers = [_Asked(one) for one in (server, *server.more)]
+        """Prepare to ask them.
+
+        Raises:
+            SamplingError: one takes fewer tokens than the settings allow, so that it would refuse prompts that are not too long.
+        """
+        servers = (server, *server.more)
+        for one in servers:
+            if 0 < one.max_model_len < sampling.max_model_len:
+                raise SamplingError(
+                    f"{one.url}: takes {one.max_model_len} tokens of prompt and response together, `max_model_len` is "
+                    f"{sampling.max_model_len}; start the server with `--max-model-len {sampling.max_model_len}`, or lower the setting"
+                )
+        self._servers = [_Asked(one) for one in servers]
         self._sampling = sampling
         self._prompt = find_prompt(sampling.model_dump())
         self._loop = asyncio.new_event_loop()
@@ -343,6 +357,8 @@ class ServerEngine:
         else:
             options |= {"temperature": self._sampling.temperature, "top_p": self._sampling.top_p}
             options["seed"] = sample_seed(seed, first.id, first.sample)
+        if server.version:  # vLLM would take these from the model's generation_config.json, which the engine ignores
+            options |= {"top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0}
         if len(wanted) > 1:
             options |= {"n": len(wanted), "return_token_ids": True}  # sample i is then drawn with the seed + i
         messages = self._prompt.messages(first.problem)
@@ -371,9 +387,12 @@ class ServerEngine:
                 text = (f"<think>{thought}</think>" if thought else "") + (message.get("content") or "")
             else:
                 text = choice["text"]
+            if (reason := choice.get("finish_reason")) not in ("stop", CUT_OFF):
+                # vLLM aborts what it has in hand when it is ended.
+                raise _Trouble(f"a response that ended by {reason!r}")
             ids, usage = choice.get("token_ids"), answer.get("usage") or {}
             tokens = len(ids) if ids is not None else usage.get("completion_tokens") or 0
-            found.append(Response(one, tokens, choice.get("finish_reason") or "stop", self._prompt.cut(text)))
+            found.append(Response(one, tokens, reason, self._prompt.cut(text)))
             if ids is None and len(wanted) > 1:
                 self._together = 1  # it tells their sum alone
                 return []
@@ -442,6 +461,12 @@ async def _describe(base: str) -> tuple[list[dict[str, Any]], str]:
         except (aiohttp.ClientError, OSError, ValueError, KeyError, TypeError):
             version = ""
     return models, version if isinstance(version, str) else ""
+
+
+def _told_length(offered: dict[str, Any]) -> int:
+    """Tokens that prompt and response may have together, as a server describes its model; 0 where it does not say it."""
+    length = offered.get("max_model_len")
+    return length if isinstance(length, int) else 0
 
 
 def _short(said: object) -> str:

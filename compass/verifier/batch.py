@@ -49,10 +49,14 @@ def verify_many(
     from concurrent.futures import ProcessPoolExecutor  # slow to import, and only needed here
     from multiprocessing import get_context
 
+    from compass.parallel import without_main
+
     chunks = _chunks(work)
     context = get_context("spawn")
     with ProcessPoolExecutor(min(processes, len(chunks)), context, initializer=partial(warm, wait=False)) as pool:
-        return _gather(pool.map(_chunk, chunks), len(work), on_progress)
+        with without_main():
+            verdicts = pool.map(_chunk, chunks)
+        return _gather(verdicts, len(work), on_progress)
 
 
 def judge_many(

@@ -87,7 +87,9 @@ def test_solve_rate_is_the_share_of_right_rollouts():
 
 
 def test_a_prompt_too_long_to_sample_has_no_solve_rate():
-    assert list(tally({"p": "rw", "q": "ll"}).solve_rates()) == ["p"]
+    found = tally({"p": "rw", "q": "ll", "half": "rwll"})
+    assert list(found.solve_rates()) == ["p"]
+    assert found.uncertain(["p", "q", "half"], Grade(levels="thresholds", stop_when_certain=0.99)) == ["p"]
 
 
 def test_records_get_rollouts_solve_rate_and_level_and_keep_the_rest():

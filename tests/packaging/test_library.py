@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from importlib.metadata import version
@@ -61,6 +62,35 @@ def test_the_docstring_s_examples_hold(tmp_path: Path) -> None:
     assert frame.to_dict("records") == [{"model": "rl-3", "benchmark": "level-1", "accuracy": 0.5, "problems": 60}]
     (tmp_path / "metrics/evaluate.json").unlink()
     assert list(compass.load_run(tmp_path).scores.columns) == ["model", "benchmark"]
+
+
+@pytest.mark.parametrize(
+    ("call", "shown"),
+    [
+        ("compass.curate(table).kept.num_rows", 1_200),
+        ("compass.score(rows, response_field='text', gold_field='answer').scores['responses']", 1_200),
+        (
+            "sum(one.equal for one in verify_many([(row['answer'], row['text']) for row in 2 * rows], processes=2))",
+            2_400,
+        ),
+    ],
+)
+def test_a_script_without_a_main_guard_runs_once(call: str, shown: int, tmp_path: Path) -> None:
+    script = f"""
+import pyarrow as pa
+import compass
+from compass.verifier import verify_many
+
+print("reading")
+rows = [{{"problem": f"What is {{n}} plus {{n * n + 3}} minus {{n + 1}}?", "answer": str(n * n + 2), "text": str(n * n + 2)}}
+        for n in range(1_200)]
+table = pa.Table.from_pylist(rows).select(["problem", "answer"])
+print({call})
+"""
+    (tmp_path / "script.py").write_text(script)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.stdout.split() == ["reading", str(shown)], done.stderr
 
 
 @pytest.mark.parametrize("as_given", ["file", "table", "frame"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import ThreadingHTTPServer
 
 import pytest
@@ -67,6 +68,16 @@ def test_every_response_is_asked_for_with_the_seed_of_the_offline_engine(server)
     assert [(body["temperature"], body.get("n", 1)) for body in bodies] == [(0.7, 2), (0.0, 1)]
     assert {body["max_tokens"] for body in bodies} == {9}
     assert {path for path, *_ in server.asked} == {"/v1/chat/completions"}
+
+
+def test_the_generation_config_of_a_model_decides_nothing_on_vllm(server) -> None:
+    wanted = [Wanted("p", "1+1?", 0, False), Wanted("p", "1+1?", 0, True)]
+    off = {"top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0}
+    source = find_server(server.url)
+    for one in (source, replace(source, version="")):
+        with ServerEngine(one, SAMPLING) as engine:
+            list(engine.sample(wanted, seed=4))
+    assert [{name: body[name] for name in off if name in body} for _, body, _ in server.asked] == [off, off, {}, {}]
 
 
 def test_a_prompt_with_a_template_of_its_own_is_sent_as_text(server) -> None:
@@ -199,6 +210,19 @@ def test_a_problem_that_a_server_cannot_answer_is_named_and_the_others_are_sampl
     assert "warning: problem p1 had 8 errors and is left out: 500" in capfd.readouterr().err
 
 
+@pytest.mark.parametrize("reason", ["abort", None])
+def test_half_a_response_of_a_server_that_ends_is_asked_for_again(server, monkeypatch, reason: str | None) -> None:
+    monkeypatch.setattr(server_module, "BACK_OFF", (0.02, 0.05))
+    whole, reasons = OpenAiHandler._choice, [reason]
+    monkeypatch.setattr(
+        OpenAiHandler, "_choice", lambda *given: whole(*given) | ({"finish_reason": reasons.pop()} if reasons else {})
+    )
+    with ServerEngine(find_server(server.url), SAMPLING) as engine:
+        (found,) = engine.sample([Wanted("p", "1?", 0, False)], seed=0)
+    assert found.finish_reason == "stop"
+    assert [body["max_tokens"] for _, body, _ in server.asked] == [9, 1, 9]
+
+
 def test_samples_are_asked_for_one_by_one_where_the_tokens_of_each_are_not_told(server) -> None:
     server.tells_tokens = False
     wanted = [Wanted("p", "1?", number, False) for number in range(4)]
@@ -217,6 +241,18 @@ def test_servers_are_found_by_the_weights_that_they_offer(server, capfd) -> None
     assert model_digest(source) == model_digest(Model("models/base"))
     with pytest.raises(SamplingError, match=r"none offers models/rl-1, as .*: .* offers other, models/base"):
         find_served([server.url], Model("models/rl-1"))
+
+
+def test_a_server_that_takes_fewer_tokens_than_the_settings_is_refused(server) -> None:
+    server.models = ["models/base"]
+    longer = Sampling(max_tokens=9, max_model_len=4_097)
+    one = Server(
+        "http://127.0.0.1:9/v1", "models/base", "models/base", "9.9", Model("models/base"), max_model_len=8_192
+    )
+    served = replace(one, more=(find_served([server.url], Model("models/base")),))
+    for source in (find_server(server.url), served):
+        with pytest.raises(SamplingError, match=f"^{server.url}/v1: takes 4096 tokens .*`--max-model-len 4097`"):
+            ServerEngine(source, longer)
 
 
 def test_url_model_and_name_identify_a_server() -> None:
