@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from compass.verifier import Outcome, verify
 from compass.verifier.reading.normalise import normalise
+from compass.verifier.reading.units import UNIT_WORDS, find_unit
 
 COMMON = settings(max_examples=150)
 integers = st.integers(-999, 999)
@@ -102,6 +103,15 @@ def test_a_set_has_no_order(items: list[str], random: object) -> None:
 def test_a_tuple_has_an_order(items: list[int]) -> None:
     gold, answer = (f"({', '.join(map(str, side))})" for side in (items, items[::-1]))
     assert verify(gold=gold, answer=answer).equal == (items == items[::-1])
+
+
+@COMMON
+@given(st.integers(2, 99), st.lists(st.sampled_from("abcfghjkmqrtuvwxyz"), min_size=4, max_size=6, unique=True))
+def test_letters_right_after_a_number_are_a_product(number: int, letters: list[str]) -> None:
+    run = "".join(letters)
+    assume(run not in UNIT_WORDS and find_unit(run) is None)
+    assert verify(gold=f"{number}{run}", answer=rf"{number}\cdot {' '.join(reversed(letters))}").equal
+    assert not verify(gold=f"{number}{run}", answer=str(number)).equal
 
 
 @settings(max_examples=400)

@@ -103,7 +103,8 @@ def tokenize(text: str) -> list[Token]:
         if kind == "num":
             tokens.append(("num", value))
         elif kind == "run":
-            _letters(value, tokens)
+            is_apart = text[match.start() - 1 : match.start()] == " " and not _ends_with_letter(tokens)
+            _letters(value, tokens, is_apart)
         elif kind == "cmd":
             position = _command(text, position, value, tokens)
         elif kind == "gap":
@@ -226,8 +227,24 @@ def _prose(content: str, tokens: list[Token]) -> None:
             tokens.extend(tokenize(part.group()))
 
 
-def _letters(run: str, tokens: list[Token]) -> None:
-    """Split a run of plain letters: a known name, a unit after a number, prose, or a product of variables."""
+def _ends_with_letter(tokens: list[Token]) -> bool:
+    """Whether the last token is a Greek letter, after which a space only ends the command."""
+    return bool(tokens) and tokens[-1][0] == "cmd" and (tokens[-1][1] in GREEK_SET or tokens[-1][1] == "pi")
+
+
+def _multiplies(run: str, tokens: list[Token]) -> bool:
+    """Whether letters right after a value are a product of variables, `4wxyz`: each only once, which in words is rare, and no unit."""
+    if not tokens or len(set(run)) < len(run) or run.lower() in UNIT_WORDS or find_unit(run) is not None:
+        return False
+    kind, value = tokens[-1]
+    return kind in ("num", "sym") or value in (")", "}", "]", "|", "!") or _ends_with_letter(tokens)
+
+
+def _letters(run: str, tokens: list[Token], is_apart: bool = False) -> None:
+    """Split a run of plain letters: a known name, a unit after a number, prose, or a product of variables.
+
+    `is_apart` says that a space sets the run off from what is before it.
+    """
     if len(run) == 1:
         tokens.append(("sym", run))
         return
@@ -270,7 +287,8 @@ def _letters(run: str, tokens: list[Token]) -> None:
             tokens.append(("cmd", name))
             tokens.append(("sym", run[2:]))
             return
-    if len(run) >= 4 and run.isalpha() and (run[1:].islower() or run.islower()):
+    is_word = len(run) >= 4 and run.isalpha() and (run[1:].islower() or run.islower())
+    if is_word and (is_apart or not _multiplies(run, tokens)):
         tokens.append(("word", run))
         return
     tokens.extend(("sym", letter) for letter in run)
