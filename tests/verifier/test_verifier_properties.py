@@ -114,6 +114,17 @@ def test_letters_right_after_a_number_are_a_product(number: int, letters: list[s
     assert not verify(gold=f"{number}{run}", answer=str(number)).equal
 
 
+@COMMON
+@given(st.permutations("xyz"), st.lists(integers, min_size=3, max_size=3, unique=True), st.permutations(range(3)))
+def test_named_values_have_the_names_of_a_tuple(named: list[str], values: list[int], order: list[int]) -> None:
+    point = f"({', '.join(named)}) = ({', '.join(map(str, values))})"
+    right, wrong = (
+        ", ".join(f"{named[at]} = {side[at]}" for at in order) for side in (values, values[1:] + values[:1])
+    )
+    assert verify(gold=point, answer=right).equal
+    assert not verify(gold=point, answer=wrong).equal
+
+
 @settings(max_examples=400)
 @given(
     st.text(alphabet=st.sampled_from(list("0123456789abxyz\\{}()[]|^_+-*/=<>.,;:!%$&~'\" \n√π½²×−∞≤°，")), max_size=40)
