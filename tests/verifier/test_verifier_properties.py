@@ -125,6 +125,24 @@ def test_named_values_have_the_names_of_a_tuple(named: list[str], values: list[i
     assert not verify(gold=point, answer=wrong).equal
 
 
+letters = st.sampled_from("abcfghjkmpqrstuvwxyz")
+ONE_SIGN_ONLY = [
+    (r"|{0}-{2}|", "{2}-{0}"), (r"|{0}+{2}|", "{0}+{2}"), (r"\sqrt{{({0}+{2})^2}}", "{0}+{2}"), (r"(({0}-{2})^4)^{{1/4}}", "{2}-{0}"),
+    (r"|{0}|+|{1}|", "|{0}+{1}|"), (r"|{0}|{1}", "{0}|{1}|"), (r"\ln({0}+{1})", r"\ln(|{0}|+{1})"), (r"\sqrt{{{0}^2{1}}}", r"{0}\sqrt{{{1}}}"),
+    (r"(-1)^n\sin(\pi {0})", "0"), (r"\lceil\frac{{n}}{{{2}}}\rceil", r"\lfloor\frac{{n}}{{{2}}}\rfloor+1"),
+]  # fmt: skip
+
+
+@COMMON
+@given(st.sampled_from(ONE_SIGN_ONLY), letters, letters, st.integers(2, 300))
+def test_what_holds_for_some_signs_or_sizes_alone_is_no_equality(
+    pair: tuple[str, str], one: str, two: str, number: int
+) -> None:
+    assume(one != two)
+    gold, answer = (side.format(one, two, number) for side in pair)
+    assert not verify(gold=gold, answer=answer).equal
+
+
 @settings(max_examples=400)
 @given(
     st.text(alphabet=st.sampled_from(list("0123456789abxyz\\{}()[]|^_+-*/=<>.,;:!%$&~'\" \n√π½²×−∞≤°，")), max_size=40)
