@@ -5,8 +5,8 @@
     Gold("9.6", tolerance="1%")            at most 1% of 9.6 away
 
 A gold may take the place of a text wherever the verifier takes one. The tolerance is asked only for answers that do not equal the gold, and
-only for numbers: a real value, with a unit or without, or lists, tuples and intervals of such values, part by part. Nothing else ever
-counts as near: no formula in a variable, no word, no date.
+only for numbers: a real value, with a unit or without, or lists, tuples and intervals of such values, part by part, those with names by their
+names. Nothing else ever counts as near: no formula in a variable, no word, no date.
 """
 
 from __future__ import annotations
@@ -20,13 +20,15 @@ from flint import arb, fmpq
 from compass.verifier import budget
 from compass.verifier.comparing.evaluator import PRECISION, working_precision
 from compass.verifier.comparing.exact import rational
-from compass.verifier.comparing.measures import MARKS, in_one_unit, peel, read_letters
+from compass.verifier.comparing.lists import compare_in_order, compare_lists
+from compass.verifier.comparing.measures import MARKS, PERCENT, Measured, in_one_unit, peel, read_letters
 from compass.verifier.comparing.numeric import approximate
-from compass.verifier.comparing.shapes import Shape, shape, split_name
+from compass.verifier.comparing.real_sets import find_pieces
+from compass.verifier.comparing.shapes import Shape, name_items, shape, split_name
 from compass.verifier.reading.grammar import parse
 from compass.verifier.reading.numbers import read_literal
 from compass.verifier.reading.words import read_date, read_time
-from compass.verifier.tree import Node, Sequence, Unreadable, contains, symbols
+from compass.verifier.tree import Node, Product, Unreadable, contains, infinite_sign, number, symbols
 from compass.verifier.verdict import Finding, Leniency, lean
 
 
@@ -54,7 +56,6 @@ def gold_text(gold: str | Gold) -> str:
 
 
 _WRITTEN = re.compile(r"(\d{1,30}(?:\.\d{1,30})?|\.\d{1,30})(?:e[+-]?\d{1,2})?(\s*%)?", re.IGNORECASE)
-_LISTS = ("list", "set")
 
 
 class ToleranceError(ValueError):
@@ -110,30 +111,52 @@ def _near(gold: Node, answer: Node, tolerance: Tolerance) -> bool:
     (name, gold), (other, answer) = split_name(gold), split_name(answer)
     if name is not None and other is not None and name != other:
         return False
-    one, two = shape(gold), shape(answer)
-    if one.kind == two.kind == "scalar":
+    one, two = shape(name_items(name, gold)), shape(name_items(other, answer))
+    kinds = {one.kind, two.kind}
+    if kinds == {"scalar"}:
         return _values(gold, answer, tolerance)
-    if len(one.items) != len(two.items) or not one.items or _names(one) != _names(two):
+    if kinds <= {"list", "set", "tuple"}:
+        return _near_lists(one, two, tolerance)
+    return "scalar" not in kinds and _near_sets(gold, answer, tolerance)
+
+
+def _near_lists(gold: Shape, answer: Shape, tolerance: Tolerance) -> bool:
+    """Lists pair up as everywhere, by their names if they have any; without names also by size, where one number is near several."""
+
+    def compare(one: Node, two: Node) -> Finding:
+        return Finding(_near(one, two, tolerance), "numeric", "by the gold's tolerance")
+
+    if not gold.items or len(gold.items) != len(answer.items):
         return False
-    if one.kind == two.kind == "tuple":
-        return _brackets(one) == _brackets(two) and _near_each(one.items, two.items, tolerance)
-    if one.kind in _LISTS and two.kind in _LISTS:
-        return _near_each(one.items, two.items, tolerance) or _near_each(
-            _by_size(one.items), _by_size(two.items), tolerance
+    if compare_lists(gold, answer, compare).same:
+        return True
+    names = {*gold.names, *answer.names} - {""}
+    if "tuple" in (gold.kind, answer.kind) or len(names) > 1:
+        return False
+    first, second = _by_size(gold.items), _by_size(answer.items)
+    return bool(first and second) and bool(compare_in_order(first, second, compare).same)
+
+
+def _near_sets(gold: Node, answer: Node, tolerance: Tolerance) -> bool:
+    """Intervals and inequalities of one variable, whose ends are near and belong to both or to neither."""
+    if symbols(gold) and symbols(answer) and symbols(gold) != symbols(answer):
+        return False
+    first, second = find_pieces(gold), find_pieces(answer)
+    return (
+        bool(first and second)
+        and len(first) == len(second)
+        and all(
+            (one.low_closed, one.high_closed) == (two.low_closed, two.high_closed)
+            and _near_ends(one.low, two.low, tolerance)
+            and _near_ends(one.high, two.high, tolerance)
+            for one, two in zip(first, second, strict=True)
         )
-    return False
+    )
 
 
-def _near_each(gold: tuple[Node, ...], answer: tuple[Node, ...], tolerance: Tolerance) -> bool:
-    return bool(gold) and all(_near(one, two, tolerance) for one, two in zip(gold, answer, strict=True))
-
-
-def _names(side: Shape) -> tuple[str, ...]:
-    return side.names if any(side.names) else ()
-
-
-def _brackets(side: Shape) -> tuple[str, str]:
-    return (side.node.opening, side.node.closing) if isinstance(side.node, Sequence) else ("", "")
+def _near_ends(gold: Node, answer: Node, tolerance: Tolerance) -> bool:
+    sign, other = infinite_sign(gold), infinite_sign(answer)
+    return sign == other if sign or other else _values(gold, answer, tolerance)
 
 
 def _by_size(items: tuple[Node, ...]) -> tuple[Node, ...]:
@@ -148,12 +171,21 @@ def _values(gold: Node, answer: Node, tolerance: Tolerance) -> bool:
     first, second = peel(gold), peel(answer)
     if first.unit is not None and second.unit is None:
         second = read_letters(answer, first.unit) or second
+    if (first.unit, second.unit) in ((None, PERCENT), (PERCENT, None)) and _near_shares(first, second, tolerance):
+        return True
     both = in_one_unit(first, second)
     if both is None:
         return False
     if both[0] == both[1]:
         return not symbols(gold)
     one, two = _real(both[0]), _real(both[1])
+    return one is not None and two is not None and tolerance.allows(one, two)
+
+
+def _near_shares(gold: Measured, answer: Measured, tolerance: Tolerance) -> bool:
+    """Whether a percentage and a number are near as shares, in the gold's notation: 0.25 and 25.01%."""
+    factor = number(fmpq(1, 100) if gold.unit is None else 100)
+    one, two = _real(gold.value), _real(Product((factor, answer.value)))
     return one is not None and two is not None and tolerance.allows(one, two)
 
 

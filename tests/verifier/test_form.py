@@ -19,3 +19,9 @@ def test_a_question_that_writes_its_gold_gives_it_away() -> None:
 def test_open_arithmetic_is_not_final() -> None:
     assert is_final("7/2", r"3\frac12")
     assert not is_final("10", "5+5")
+
+
+def test_a_word_that_multiplies_a_number_leaves_nothing_open() -> None:
+    assert is_final("9000000", "9 million")
+    assert is_final("60", r"5 \text{ dozen}")
+    assert not is_final("9000000", r"9 \cdot 1000000")

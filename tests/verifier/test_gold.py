@@ -41,6 +41,26 @@ def test_alternatives_share_the_tolerance() -> None:
     assert [verify(gold=gold, answer=answer).equal for answer in ("3.6", "7.4", "5")] == [True, True, False]
 
 
+@pytest.mark.parametrize(
+    ("gold", "near", "far"),
+    [
+        ("x = 1, y = 2", "y = 2.001, x = 1", "x = 2, y = 1"),
+        ("(x,y) = (1,2)", "y = 2.001, x = 1", "y = 1.001, x = 2"),
+        ("x_1 = 1, x_2 = 2", "x_2 = 2.001, x_1 = 1", "x_1 = 2.001, x_2 = 1"),
+        ("(1,2)", "x = 1.001, y = 2", "x = 2.001, y = 1"),
+        ("x = 1 or x = 2", "2.001, 1.001", "1.001, 1.001"),
+        ("[1,2]", r"1 \le x \le 2.001", r"1 \le x < 2.001"),
+        ("x > 3", r"(3.001, \infty)", "x < 3.001"),
+        (r"1 < x < 2", r"x \in (1, 2.001)", "1 < x < 2.1"),
+        ("x > 3", "x > 3.001", "y > 3.001"),
+        ("0.25", r"25.01\%", r"26\%"),
+        (r"25\%", "0.2501", "0.0025"),
+    ],
+)
+def test_a_tolerance_pairs_what_equality_pairs(gold: str, near: str, far: str) -> None:
+    assert [verify(gold=Gold(gold, tolerance="1%"), answer=answer).equal for answer in (near, far)] == [True, False]
+
+
 def test_the_strict_mode_asks_for_the_form_of_the_gold_that_is_met() -> None:
     gold = Gold("10", alternatives=(r"\sqrt{50}+\sqrt{18}",))
     assert judge(gold=gold, response=r"\boxed{5+5}").verdict.method == "form"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from compass.verifier import Outcome, verify
 from compass.verifier.reading.normalise import normalise
+from compass.verifier.reading.units import UNIT_WORDS, find_unit
 
 COMMON = settings(max_examples=150)
 integers = st.integers(-999, 999)
@@ -102,6 +103,44 @@ def test_a_set_has_no_order(items: list[str], random: object) -> None:
 def test_a_tuple_has_an_order(items: list[int]) -> None:
     gold, answer = (f"({', '.join(map(str, side))})" for side in (items, items[::-1]))
     assert verify(gold=gold, answer=answer).equal == (items == items[::-1])
+
+
+@COMMON
+@given(st.integers(2, 99), st.lists(st.sampled_from("abcfghjkmqrtuvwxyz"), min_size=4, max_size=6, unique=True))
+def test_letters_right_after_a_number_are_a_product(number: int, letters: list[str]) -> None:
+    run = "".join(letters)
+    assume(run not in UNIT_WORDS and find_unit(run) is None)
+    assert verify(gold=f"{number}{run}", answer=rf"{number}\cdot {' '.join(reversed(letters))}").equal
+    assert not verify(gold=f"{number}{run}", answer=str(number)).equal
+
+
+@COMMON
+@given(st.permutations("xyz"), st.lists(integers, min_size=3, max_size=3, unique=True), st.permutations(range(3)))
+def test_named_values_have_the_names_of_a_tuple(named: list[str], values: list[int], order: list[int]) -> None:
+    point = f"({', '.join(named)}) = ({', '.join(map(str, values))})"
+    right, wrong = (
+        ", ".join(f"{named[at]} = {side[at]}" for at in order) for side in (values, values[1:] + values[:1])
+    )
+    assert verify(gold=point, answer=right).equal
+    assert not verify(gold=point, answer=wrong).equal
+
+
+letters = st.sampled_from("abcfghjkmpqrstuvwxyz")
+ONE_SIGN_ONLY = [
+    (r"|{0}-{2}|", "{2}-{0}"), (r"|{0}+{2}|", "{0}+{2}"), (r"\sqrt{{({0}+{2})^2}}", "{0}+{2}"), (r"(({0}-{2})^4)^{{1/4}}", "{2}-{0}"),
+    (r"|{0}|+|{1}|", "|{0}+{1}|"), (r"|{0}|{1}", "{0}|{1}|"), (r"\ln({0}+{1})", r"\ln(|{0}|+{1})"), (r"\sqrt{{{0}^2{1}}}", r"{0}\sqrt{{{1}}}"),
+    (r"(-1)^n\sin(\pi {0})", "0"), (r"\lceil\frac{{n}}{{{2}}}\rceil", r"\lfloor\frac{{n}}{{{2}}}\rfloor+1"),
+]  # fmt: skip
+
+
+@COMMON
+@given(st.sampled_from(ONE_SIGN_ONLY), letters, letters, st.integers(2, 300))
+def test_what_holds_for_some_signs_or_sizes_alone_is_no_equality(
+    pair: tuple[str, str], one: str, two: str, number: int
+) -> None:
+    assume(one != two)
+    gold, answer = (side.format(one, two, number) for side in pair)
+    assert not verify(gold=gold, answer=answer).equal
 
 
 @settings(max_examples=400)

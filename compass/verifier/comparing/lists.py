@@ -97,7 +97,9 @@ def compare_lists(gold: Shape, answer: Shape, compare: Compare) -> Finding:
         if not _in_a_row(*((gold, answer) if gold.kind == "tuple" else (answer, gold))):
             return differ("an interval, or values in no order, against a tuple")
         lean(Leniency.CONTAINER)
-        return compare_in_order(first, second, compare)
+        if _naming(gold.names) == _naming(answer.names) == "several":
+            return _by_name(gold, answer, compare)
+        return compare_in_order(_in_usual_order(gold), _in_usual_order(answer), compare)
     if kinds == {"set"} and _sets_within(gold) != _sets_within(answer):
         return differ("sets of numbers against sets of sets")
     words = {side.node.closing for side in (gold, answer) if isinstance(side.node, Sequence)}
@@ -114,8 +116,9 @@ def compare_lists(gold: Shape, answer: Shape, compare: Compare) -> Finding:
         if "" not in named or "set" in kinds:
             return differ("other names")
         lean(Leniency.NAME)
-        is_numbered = _are_numbered(gold.names if named[0] else answer.names)
-        return (compare_in_any_order if is_numbered else compare_in_order)(first, second, compare)
+        if _are_numbered(gold.names if named[0] else answer.names):
+            return compare_in_any_order(first, second, compare)
+        return compare_in_order(_in_usual_order(gold), _in_usual_order(answer), compare)
     if named == ("one", "one") and set(gold.names) - {""} != set(answer.names) - {""}:
         return differ("other names")
     if gold.kind != answer.kind:
@@ -172,6 +175,24 @@ def _are_numbered(names: tuple[str, ...]) -> bool:
     """Whether names are those of the roots of one equation, `x_1` and `x_2`, which say no more than the values; terms such as `a_1` have an
     order."""
     return all(_ROOT.search(name) for name in names) and len({re.sub(r"_\d+", "", name) for name in names}) == 1
+
+
+_LETTER = re.compile(r"Symbol\(name='([A-Za-z])(?:_(\d{1,6}))?'\)")
+
+
+def _in_usual_order(side: Shape) -> Parts:
+    """The values of a bare list in the order of their names, where these are neighbours in the alphabet or one letter with numbers: of `y = 2, x = 1`,
+    of `a_2 = 2, a_1 = 1`. Other names, `p = 3, k = 2`, have no usual order, and the values stay as they are written."""
+    letters = [_LETTER.fullmatch(name) for name in side.names]
+    if side.kind != "list" or not letters or None in letters:
+        return side.items
+    if len({letter[1] for letter in letters}) == 1:
+        places = [int(letter[2] or 0) for letter in letters]
+    else:
+        places = [ord(letter[1]) for letter in letters]
+        if any(letter[2] for letter in letters) or max(places) - min(places) >= len(places):
+            return side.items
+    return tuple(item for _, item in sorted(zip(places, side.items, strict=True), key=lambda pair: pair[0]))
 
 
 def _one_of(gold: Shape, answer: Shape, compare: Compare) -> Finding:

@@ -173,6 +173,17 @@ def split_name(node: Node) -> tuple[Node | None, Node]:
     return None, node
 
 
+def name_items(name: Node | None, value: Node) -> Node:
+    """The value of `(x, y) = (1, 2)` with its names on its items, `(x = 1, y = 2)`, and so each tuple of a set of them; any other as it is."""
+    match name, value:
+        case Sequence(_, _, names), Sequence("(" | "<" as opening, closing, items) if len(names) == len(items):
+            named = (Relation(("=",), pair) for pair in zip(names, items, strict=True))
+            return Sequence(opening, closing, tuple(named))
+        case Sequence(), Sequence("{" as opening, closing, items):
+            return Sequence(opening, closing, tuple(name_items(name, item) for item in items))
+    return value
+
+
 def _is_of_letters(node: Node) -> bool:
     """Whether a node is a sum or a quotient of different letters: what an answer such as `m+n = 7+18 = 25` calls its chain."""
     match node:

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from compass.verifier.comparing import scalar
 from compass.verifier.comparing.lists import SAME_PARTS, compare_in_any_order, compare_in_order, compare_lists, differ
 from compass.verifier.comparing.matrices import to_matrix, to_tuple
 from compass.verifier.comparing.real_sets import same_piecewise
 from compass.verifier.comparing.relations import compare_equations, compare_relations, compare_sets
-from compass.verifier.comparing.shapes import Shape, bound_names, is_name, label, place_variables, shape, split_name
+from compass.verifier.comparing.shapes import (
+    Shape,
+    bound_names,
+    is_name,
+    label,
+    name_items,
+    place_variables,
+    shape,
+    split_name,
+)
 from compass.verifier.reading.words import plain_words
 from compass.verifier.tree import (
     WITHOUT_VALUE,
@@ -60,6 +71,8 @@ def compare(gold: Node, answer: Node) -> Finding:
         if bound_names(gold_name) and label(gold_name) == label(answer_name):
             lean(Leniency.NAME)
             return compare(place_variables(gold_name, gold_value), place_variables(answer_name, answer_value))
+        if _name_the_same_items(gold_name, answer_name):
+            return compare(name_items(gold_name, gold_value), name_items(answer_name, answer_value))
         if not (isinstance(gold, Relation) and isinstance(answer, Relation)):
             return differ("other names")  # points: M(1,2) and N(1,2)
         return compare_equations(gold, answer, compare)
@@ -78,7 +91,7 @@ def compare(gold: Node, answer: Node) -> Finding:
         if (gold_only or answer_only) is not None:
             return compare(gold_only or gold, answer_only or answer)
         lean(Leniency.NAME)
-        gold, answer = gold_value, answer_value
+        gold, answer = name_items(gold_name, gold_value), name_items(answer_name, answer_value)
     if isinstance(gold, Relation) and not isinstance(answer, Relation):
         gold = _identity(gold, answer) if symbols(gold) else _evaluated(gold)
     elif isinstance(answer, Relation) and not isinstance(gold, Relation):
@@ -109,6 +122,14 @@ def _name_one_function(one: Node, two: Node) -> bool:
     match one, two:
         case (Call(function), Symbol(name)) | (Symbol(name), Call(function)):
             return function == name
+    return False
+
+
+def _name_the_same_items(one: Node, two: Node) -> bool:
+    """Whether two names are tuples of the same names in another order: `(x, y)` and `(y, x)`."""
+    match one, two:
+        case Sequence(_, _, first), Sequence(_, _, second):
+            return Counter(first) == Counter(second)
     return False
 
 

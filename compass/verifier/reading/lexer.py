@@ -13,6 +13,7 @@ from compass.braces import closing_brace
 from compass.verifier.reading.units import (
     CURRENCY_WORDS,
     PLAIN_SYMBOLS,
+    POWER_WORDS,
     UNIT_WORDS,
     UPRIGHT_LETTERS,
     conversion_factor,
@@ -49,6 +50,8 @@ _SPACED_UNIT = re.compile(
 """A number, a space and a unit in plain letters, as the whole text, the number perhaps named: `5 m`, `g = 9.8 m/s^2`."""
 _TWO_UNITS = re.compile(r"(\d+) ?([A-Za-z]{1,3}) ?(?:and )?(\d+(?:\.\d+)?) ?([A-Za-z]{1,3})")
 """A measure in two units in plain letters, as the whole text: `4 h 30 min`, `5 ft 8 in`."""
+_HYPHEN = re.compile(r"(?<=[A-Za-z]{3})-(?=[A-Za-z]{3})")
+"""The hyphen of `kilowatt-hours`."""
 _STYLE = frozenset("boldsymbol bm mathcal displaystyle rm cal left right mathop sc".split())
 _JOINERS = frozenset(["and", "or"])
 _PLAIN_NAMES = (
@@ -103,7 +106,8 @@ def tokenize(text: str) -> list[Token]:
         if kind == "num":
             tokens.append(("num", value))
         elif kind == "run":
-            _letters(value, tokens)
+            is_apart = text[match.start() - 1 : match.start()] == " " and not _ends_with_letter(tokens)
+            _letters(value, tokens, is_apart)
         elif kind == "cmd":
             position = _command(text, position, value, tokens)
         elif kind == "gap":
@@ -204,14 +208,14 @@ def _is_smaller_unit(text: str, other: str) -> bool:
 
 def _unit_tokens(text: str) -> list[Token]:
     tokens: list[Token] = []
-    for part in _UNIT_PART.finditer(text):
+    for part in _UNIT_PART.finditer(_HYPHEN.sub(" ", text)):
         word = part[1]
         tokens.extend([("roman" if len(word) == 1 else "word", word)] if word else tokenize(part[0]))
     return tokens
 
 
 def _prose(content: str, tokens: list[Token]) -> None:
-    for part in re.finditer(r"(?P<word>[A-Za-z][A-Za-z.\-']*)|(?P<math>[^A-Za-z]+)", content):
+    for part in re.finditer(r"(?P<word>[A-Za-z][A-Za-z.\-']*)|(?P<math>(?:\\[A-Za-z]+|[^A-Za-z])+)", content):
         if part.lastgroup == "word":
             word = part.group().strip(".'-")
             lower = word.lower()
@@ -226,8 +230,42 @@ def _prose(content: str, tokens: list[Token]) -> None:
             tokens.extend(tokenize(part.group()))
 
 
-def _letters(run: str, tokens: list[Token]) -> None:
-    """Split a run of plain letters: a known name, a unit after a number, prose, or a product of variables."""
+def _ends_with_letter(tokens: list[Token]) -> bool:
+    """Whether the last token is a Greek letter, after which a space only ends the command."""
+    return bool(tokens) and tokens[-1][0] == "cmd" and (tokens[-1][1] in GREEK_SET or tokens[-1][1] == "pi")
+
+
+def _multiplies(run: str, tokens: list[Token]) -> bool:
+    """Whether letters right after a value are a product of variables, `4wxyz`: each only once, which in words is rare, and no unit."""
+    if not tokens or len(set(run)) < len(run) or run.lower() in UNIT_WORDS or find_unit(run) is not None:
+        return False
+    kind, value = tokens[-1]
+    return kind in ("num", "sym") or value in (")", "}", "]", "|", "!") or _ends_with_letter(tokens)
+
+
+def _goes_on_in_unit(run: str, tokens: list[Token]) -> bool:
+    """Whether letters are a unit of which the first word came before: of `sq ft`, `sq. m`, `kilowatt-hours`."""
+    if not tokens or find_unit(run) is None:
+        return False
+    before, sign = tokens[-1], ""
+    if before in (("op", "."), ("op", "-")) and len(tokens) > 1:
+        before, sign = tokens[-2], before[1]
+    if before[0] != "word":
+        return False
+    if sign == "-":
+        return len(run) > 2 and run.lower() in UNIT_WORDS and len(before[1]) > 2 and find_unit(before[1]) is not None
+    return before[1].lower() in POWER_WORDS
+
+
+def _letters(run: str, tokens: list[Token], is_apart: bool = False) -> None:
+    """Split a run of plain letters: a known name, a unit after a number, prose, or a product of variables.
+
+    `is_apart` says that a space sets the run off from what is before it.
+    """
+    if _goes_on_in_unit(run, tokens):
+        del tokens[len(tokens) - (tokens[-1][0] == "op") :]
+        tokens.append(("roman" if len(run) == 1 else "word", run))
+        return
     if len(run) == 1:
         tokens.append(("sym", run))
         return
@@ -270,7 +308,8 @@ def _letters(run: str, tokens: list[Token]) -> None:
             tokens.append(("cmd", name))
             tokens.append(("sym", run[2:]))
             return
-    if len(run) >= 4 and run.isalpha() and (run[1:].islower() or run.islower()):
+    is_word = len(run) >= 4 and run.isalpha() and (run[1:].islower() or run.islower())
+    if is_word and (is_apart or not _multiplies(run, tokens)):
         tokens.append(("word", run))
         return
     tokens.extend(("sym", letter) for letter in run)

@@ -138,10 +138,11 @@ SCALES = {
     "crore": 10**7,
     "billion": 10**9,
     "trillion": 10**12,
+    "quadrillion": 10**15,
     "dozen": 12,
 }
 """Words that multiply the number before them."""
-MULTIPLES = SCALES | {f"{word}s": value for word, value in SCALES.items() if word != "dozen"} | {"tens": 10}
+MULTIPLES = SCALES | {f"{word}s": value for word, value in SCALES.items()} | {"tens": 10, "gross": 144}
 """The same with their plurals: `3 hundreds`."""
 _IRREGULAR = {
     "one": "first",

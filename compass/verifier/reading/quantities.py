@@ -346,15 +346,21 @@ def _has_late_multiple(words: list[str]) -> bool:
     )
 
 
+def _multiple(value: Node, word: str) -> Node:
+    """A value times a word's multiple; `9 million` is a number, no product that is still to be worked out."""
+    factor = MULTIPLES[word]
+    return number(value.value * factor) if isinstance(value, Number) else times(value, number(factor))
+
+
 def _multiplied(value: Node, word: str) -> Node | None:
     """The value that a word makes of the number before it: `5 million`, `5 halves`, `5 squared`; None for any other word."""
     match value:
         case Quantity(inner, unit) if word in MULTIPLES:
-            return Quantity(times(inner, number(MULTIPLES[word])), unit)
+            return Quantity(_multiple(inner, word), unit)
         case Quantity():
             return None
     if word in MULTIPLES:
-        return times(value, number(MULTIPLES[word]))
+        return _multiple(value, word)
     if word in FRACTIONS:
         return times(value, number(fmpq(1, FRACTIONS[word])))
     match word:

@@ -27,7 +27,7 @@ _SPELLINGS = {
     "dollar": "dollars usd bucks buck", "cent": "cents", "euro": "euros eur", "gbp": "quid sterling", "pence": "penny pennies", "yen": "jpy",
     "rupee": "rupees rs inr", "paisa": "paise", "yuan": "cny rmb", "jiao": "", "won": "krw", "ruble": "rubles roubles rouble rub", "franc": "francs chf",
     "degree": "degrees deg", "radian": "rad radians rads", "arcminute": "arcminutes", "arcsecond": "arcseconds", "rev": "revolution revolutions rotations",
-    "percent": "pct percentage", "celsius": "centigrade", "fahrenheit": "", "K": "kelvin kelvins", "unit": "units", "cc": "", "atm": "atmosphere atmospheres",
+    "percent": "pct percentage", "celsius": "centigrade", "fahrenheit": "", "K": "kelvin kelvins", "unit": "units", "dB": "decibel decibels", "atm": "atmosphere atmospheres",
     "mL": "ml", "cL": "cl", "dL": "dl", "L": "l", "kL": "kl", "kHz": "", "kg": "kgs", "mmHg": "", "M_sun": "", "R_sun": "", "L_sun": "",
     "person": "people persons", "child": "children", "man": "men", "woman": "women",
 }  # fmt: skip
@@ -71,7 +71,7 @@ _RELATING = frozenset(
 """Words that change what an answer says, wherever they come: a number before one of them is not a number with a unit."""
 _MODIFYING = frozenset(
     "more less correct answer equal the solution negative positive inverse cube greater smaller larger complement conjugate opposite "
-    "remainder exponent only sqrt imaginary".split()
+    "remainder exponent only sqrt imaginary repeating recurring".split()
 )
 """Words that change a number as the last ones, and only describe the noun that follows: `5 negative`, `5 negative roots`."""
 _FILLERS = frozenset(
@@ -80,7 +80,7 @@ _FILLERS = frozenset(
 """Words that say nothing about what is counted, after another word or before the last."""
 MAX_WORDS, MAX_FACTORS = 12, 4
 
-_POWERS = {"square": 2, "sq": 2, "cubic": 3, "cu": 3}
+POWER_WORDS = {"square": 2, "sq": 2, "cubic": 3, "cu": 3}
 _POWERED = {"squared": 2, "cubed": 3}
 
 
@@ -110,7 +110,7 @@ def read_unit(words: Iterable[str]) -> str | None:
 
     `["square", "feet"]` -> `ft^2`, `["m", "s", "^-1"]` -> `m/s`; an unknown noun stands for itself: `["cookies"]` -> `cookie`.
     """
-    words = _head_last([part for word in words for part in _parts(word.strip(".") or word)])
+    words = _join_metric(_head_last([part for word in words for part in _parts(word.strip(".") or word)]))
     if not 0 < len(words) <= MAX_WORDS:
         return None
     factors: list[tuple[str, int]] = []
@@ -121,8 +121,8 @@ def read_unit(words: Iterable[str]) -> str | None:
             return None
         if lower in _MODIFYING and at + 1 == len(words):
             return None
-        if lower in _POWERS and at + 1 < len(words):
-            power = _POWERS[lower]
+        if lower in POWER_WORDS and at + 1 < len(words):
+            power = POWER_WORDS[lower]
         elif lower in ("/", "per"):
             sign = -1
         elif word in "()":
@@ -151,10 +151,16 @@ def _head_last(words: list[str]) -> list[str]:
     return [*words[at + 1 :], *words[:at]] if 0 < at < len(words) - 1 else words
 
 
+def _join_metric(words: list[str]) -> list[str]:
+    """A metric ton is a tonne; a ton alone may be another."""
+    at = [word.lower() for word in words].index("metric") if "metric" in words else len(words)
+    return [*words[:at], "tonne", *words[at + 2 :]] if [*words, ""][at + 1 : at + 2] in (["ton"], ["tons"]) else words
+
+
 def _parts(word: str) -> list[str]:
     """The words of `sq.in`, where spaces were lost."""
     parts = word.split(".")
-    return parts if len(parts) > 1 and all(part in _POWERS or find_unit(part) for part in parts) else [word]
+    return parts if len(parts) > 1 and all(part in POWER_WORDS or find_unit(part) for part in parts) else [word]
 
 
 def _is_inch(words: list[str], at: int) -> bool:
@@ -162,7 +168,7 @@ def _is_inch(words: list[str], at: int) -> bool:
     before, after = words[at - 1].lower() if at else "", words[at + 1].lower() if at + 1 < len(words) else ""
     if words[at].lower() != "in":
         return False
-    return (not before or before in _POWERS or before in ("/", "per")) and (
+    return (not before or before in POWER_WORDS or before in ("/", "per")) and (
         not after or after[0] in "^/" or after in (*_POWERED, "per")
     )
 
@@ -221,7 +227,7 @@ _BASE = {
     "lb": ("45359237/100000000", "kg"), "pound": ("45359237/100000000", "kg"), "oz": ("45359237/1600000000", "kg"), "t": ("1000", "kg"), "tonne": ("1000", "kg"),
     "gal": ("3785411784/1000000000000", "m^3"), "qt": ("946352946/1000000000000", "m^3"), "pt": ("473176473/1000000000000", "m^3"),
     "acre": ("40468564224/10000000", "m^2"), "ha": ("10000", "m^2"), "dollar": ("1", "dollar"), "cent": ("1/100", "dollar"), "pence": ("1/100", "gbp"),
-    "paisa": ("1/100", "rupee"), "jiao": ("1/10", "yuan"), "arcminute": ("1/60", "degree"), "arcsecond": ("1/3600", "degree"), "byte": ("8", "bit"), "B": ("8", "bit"),
+    "paisa": ("1/100", "rupee"), "jiao": ("1/10", "yuan"), "arcminute": ("1/60", "degree"), "arcsecond": ("1/3600", "degree"), "byte": ("8", "bit"), "B": ("8", "bit"), "dB": ("1", "dB"),
 }  # fmt: skip
 """Size and dimensions of each unit; one that is missing is a dimension of its own."""
 _TEMPERATURES = {
