@@ -7,7 +7,7 @@ from fractions import Fraction
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from compass.verifier import Outcome, verify
+from compass.verifier import Mode, Outcome, judge, verify
 from compass.verifier.reading.normalise import normalise
 from compass.verifier.reading.units import UNIT_WORDS, find_unit
 
@@ -156,3 +156,27 @@ def test_normalisation_is_idempotent(text: str) -> None:
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_text_gets_a_verdict(gold: str, answer: str) -> None:
     assert verify(gold=gold, answer=answer).outcome in set(Outcome)
+
+
+CONCLUSIONS = ["So {}.", "Therefore {}", "We get {}.", "This gives {}", "In conclusion, {}.", "Thus: {}", "The answer is {}.", "#### {}"]  # fmt: skip
+PLAIN_FORMULAS = [
+    "√{}", "sqrt({})", "sqrt {}", "ln {}", "log_2 {}", "e^{}", "x + {}", "x - {}", "x > {}", "x ≤ {}", "x != {}", "1 < x < {}", "{} x", "{}i", "± {}", "– {}",
+    "{} million", "{} dozen", "{} squared", "f(x) = x + {}", "2x = {}", "{} percent",
+]  # fmt: skip
+CHANGED = ["half of {}", "the square root of {}", "a multiple of {}", "other than {}", "anything but {}", "twice {}", "{} and a half", "{} or more"]  # fmt: skip
+
+
+@COMMON
+@given(st.integers(2, 99), st.sampled_from(PLAIN_FORMULAS + CHANGED), st.sampled_from(CONCLUSIONS))
+def test_a_number_inside_another_value_is_not_the_answer(number: int, value: str, conclusion: str) -> None:
+    response = f"We solve the problem.\n{conclusion.format(value.format(number))}"
+    if not verify(gold=str(number), answer=value.format(number)).equal:
+        assert not judge(gold=str(number), response=response).equal, response
+
+
+@COMMON
+@given(st.integers(2, 99), st.sampled_from(PLAIN_FORMULAS), st.sampled_from(["So {}.", "Therefore {}", "We get {}."]))
+def test_a_formula_in_plain_text_is_read_whole(number: int, value: str, conclusion: str) -> None:
+    gold = value.format(number).replace("– ", "-").removeprefix("f(x) = ")
+    response = f"We solve the problem.\n{conclusion.format(value.format(number))}"
+    assert judge(gold=gold, response=response, mode=Mode.LENIENT).equal, response

@@ -16,6 +16,13 @@ from compass.verifier.extracting.languages import (
     FOREIGN_HOW_MANY,
     VERBS,
 )
+from compass.verifier.extracting.plain_formulas import (
+    changes_next,
+    find_beginning,
+    find_scale,
+    find_whole_value,
+    is_changed_after,
+)
 from compass.verifier.reading.normalise import CHINESE
 from compass.verifier.reading.numbers import FRACTIONS, MULTIPLES, write_numbers
 from compass.verifier.reading.words import SYNONYMS
@@ -509,10 +516,14 @@ def _bare(rest: str) -> str:
         rest = worked[1]
     if (named := _TUPLE.fullmatch(rest)) is not None:
         return named[1]
-    if (subject := _SUBJECT.match(rest)) is not None:
+    if (subject := _SUBJECT.match(rest)) is not None and not changes_next(subject[0]):
         rest = rest[subject.end() :]
     unread = ("unrecognised", "expression", "text")
-    if (counted := _COUNTED.fullmatch(rest)) is not None and (" of th" in rest or answer_type(rest) in unread):
+    if (
+        (counted := _COUNTED.fullmatch(rest)) is not None
+        and (" of th" in rest or answer_type(rest) in unread)
+        and not is_changed_after(rest, counted.end(1))
+    ):
         return counted[1]
     rest = _COMPARED.sub("", rest)
     return _FOREIGN_UNIT.sub("", rest) if subject is not None or not CHINESE.search(rest) else rest
@@ -652,16 +663,33 @@ def _choose_value(sentence: str, asked: Asked) -> str | None:
     if verbs and verbs[-1].end() <= places[-1][0][0] and not _PROSE.search(blank[verbs[-1].end() :]):
         return _bare(_REASON.sub("", _CONJUNCTION.sub("", sentence[verbs[-1].end() :].strip())).strip()) or None
     if len(places) == 1:
-        return places[0][1] or None
+        return _read_only_place(sentence, blank, places[0])
     if (amount := _only_amount(sentence, places)) is not None:
         return amount
     if (main := _find_main_value(blank, places)) is not None:
         return main
+    if (
+        blank[start:end].strip()
+        and find_beginning(sentence, start)[0] <= places[0][0][0]
+        and _UNIT_WORDS.fullmatch(blank[end:])
+    ):
+        return _read_only_place(sentence, blank, places[-1])
     if (_NAMED.fullmatch(sentence[start:end].strip("$ ")) or _LEADS.search(blank[:start])) and _UNIT_WORDS.fullmatch(
         blank[end:]
     ):
         return last
     return _only_fresh(places, asked.numbers)
+
+
+def _read_only_place(sentence: str, blank: str, place: tuple[tuple[int, int], str]) -> str | None:
+    """The value of the only formula or number in a sentence, which `blank` holds without formulas; None where what stands beside it
+    makes it part of another value that cannot be read."""
+    (start, end), value = place
+    if not blank[start:end].strip():
+        is_changed = changes_next(blank[:start]) or is_changed_after(blank, end)
+        return None if is_changed or not value else value + find_scale(blank, end)
+    whole = find_whole_value(sentence, start, start + len(blank[start:end].rstrip(" ,")))
+    return last_side(whole) if whole is not None and "=" in whole else whole
 
 
 def _find_asked_number(sentence: str, asked: Asked) -> str | None:
@@ -853,7 +881,7 @@ def find_readable_part(text: str, given: Collection[str] = (), *, boxed: bool) -
     if _CHANGING.search(blank) or _MATH_WORD.search(blank):
         return None
     if len({value for _, value in places}) == 1:
-        return places[0][1]
+        return _read_only_place(text, blank, places[0])
     return _find_main_value(blank, places) or _only_fresh(places, given)
 
 
