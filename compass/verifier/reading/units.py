@@ -27,11 +27,11 @@ _SPELLINGS = {
     "dollar": "dollars usd bucks buck", "cent": "cents", "euro": "euros eur", "gbp": "quid sterling", "pence": "penny pennies", "yen": "jpy",
     "rupee": "rupees rs inr", "paisa": "paise", "yuan": "cny rmb", "jiao": "", "won": "krw", "ruble": "rubles roubles rouble rub", "franc": "francs chf",
     "degree": "degrees deg", "radian": "rad radians rads", "arcminute": "arcminutes", "arcsecond": "arcseconds", "rev": "revolution revolutions rotations",
-    "percent": "pct percentage", "celsius": "centigrade", "fahrenheit": "", "K": "kelvin kelvins", "unit": "units", "dB": "decibel decibels", "atm": "atmosphere atmospheres",
+    "percent": "pct percentage", "celsius": "centigrade", "fahrenheit": "", "K": "kelvin kelvins", "unit": "units", "decibel": "decibels", "atm": "atmosphere atmospheres",
     "mL": "ml", "cL": "cl", "dL": "dl", "L": "l", "kL": "kl", "kHz": "", "kg": "kgs", "mmHg": "", "M_sun": "", "R_sun": "", "L_sun": "",
     "person": "people persons", "child": "children", "man": "men", "woman": "women",
 }  # fmt: skip
-_COMPOUNDS = {"mph": "mi/h", "kph": "km/h", "kmph": "km/h", "kmh": "km/h", "fps": "ft/s", "rpm": "rev/min", "mpg": "mi/gal", "cc": "cm^3", "sqft": "ft^2", "sqm": "m^2",
+_COMPOUNDS = {"dB": "decibel", "mph": "mi/h", "kph": "km/h", "kmph": "km/h", "kmh": "km/h", "fps": "ft/s", "rpm": "rev/min", "mpg": "mi/gal", "cc": "cm^3", "sqft": "ft^2", "sqm": "m^2",
               "bps": "bit/s", "psi": "psi"}  # fmt: skip
 _SYMBOLS = {name: name for name in (*_PREFIXED, *_SPELLINGS, "Ω", "K")} | {"Ω": "ohm", "l": "L", "t": "t", "u": "u"}
 _WORDS = {
@@ -227,7 +227,7 @@ _BASE = {
     "lb": ("45359237/100000000", "kg"), "pound": ("45359237/100000000", "kg"), "oz": ("45359237/1600000000", "kg"), "t": ("1000", "kg"), "tonne": ("1000", "kg"),
     "gal": ("3785411784/1000000000000", "m^3"), "qt": ("946352946/1000000000000", "m^3"), "pt": ("473176473/1000000000000", "m^3"),
     "acre": ("40468564224/10000000", "m^2"), "ha": ("10000", "m^2"), "dollar": ("1", "dollar"), "cent": ("1/100", "dollar"), "pence": ("1/100", "gbp"),
-    "paisa": ("1/100", "rupee"), "jiao": ("1/10", "yuan"), "arcminute": ("1/60", "degree"), "arcsecond": ("1/3600", "degree"), "byte": ("8", "bit"), "B": ("8", "bit"), "dB": ("1", "dB"),
+    "paisa": ("1/100", "rupee"), "jiao": ("1/10", "yuan"), "arcminute": ("1/60", "degree"), "arcsecond": ("1/3600", "degree"), "byte": ("8", "bit"), "B": ("8", "bit"),
 }  # fmt: skip
 """Size and dimensions of each unit; one that is missing is a dimension of its own."""
 _TEMPERATURES = {
@@ -250,6 +250,11 @@ def measure(unit: str) -> tuple[fmpq, Dimensions]:
         for dimension, exponent in dimensions:
             powers[dimension] = powers.get(dimension, 0) + power * exponent
     return size, frozenset((name, power) for name, power in powers.items() if power)
+
+
+def _is_known(name: str) -> bool:
+    """Whether a name is a unit with a size, with a prefix or without, and no noun."""
+    return name in _BASE or (name[:1] in _PREFIX_POWERS and name[1:] in _BASE)
 
 
 def _base(name: str) -> tuple[fmpq, list[tuple[str, int]]]:
@@ -294,6 +299,6 @@ def is_vague(unit: str, other: str) -> bool:
     own, others = set(split_unit(unit)), set(split_unit(other))
     return (
         set() < own < others  # a unit to the power 0 names nothing
-        and all(name.isalpha() and name not in _BASE for name, _ in others - own)
+        and all(name.isalpha() and not _is_known(name) for name, _ in others - own)
         and split_unit(unit)[-1] == split_unit(other)[-1]
     )
