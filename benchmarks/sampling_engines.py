@@ -145,7 +145,7 @@ def announced(engine: Any) -> Iterator[Any]:
 
 def bare(model: str, sampling: Sampling, problems: dict[str, str]) -> None:
     """`LLM.generate` on the same prompts with the same seeds."""
-    from compass.sampling.engine import Engine, sample_seed
+    from compass.sampling.engine import Engine, encode_prompt, sample_seed
     from compass.sampling.model_source import find_model
 
     with Engine(find_model(model), sampling) as engine:
@@ -155,7 +155,9 @@ def bare(model: str, sampling: Sampling, problems: dict[str, str]) -> None:
             prompts, parameters = [], []
             for name in names:
                 for sample in range(SAMPLES):
-                    prompts.append({"prompt_token_ids": engine._encode(problems[name])})
+                    prompts.append(
+                        {"prompt_token_ids": encode_prompt(engine._tokenizer, engine._prompt, problems[name])}
+                    )
                     seed = sample_seed(0, name, sample)
                     parameters.append(SamplingParams(temperature=1.0, seed=seed, max_tokens=sampling.max_tokens))
             return sum(

@@ -9,7 +9,7 @@ response). Sampling that was stopped continues from `work/grade`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from compass.files import atomic_path
 from compass.grading.grade import ROLLOUTS, Tally, choose_problems, fill_levels, sample_rollouts
 from compass.ledger import split
 from compass.records import read_records
-from compass.settings import Settings
+from compass.settings import Sampling, Settings
 from stages._stage import EmptyError, Summary, main, write_split
 
 RECORDS = Path("data/denoise/kept.parquet")
@@ -37,7 +37,7 @@ def run(settings: Settings, records: Path = RECORDS, folder: Path = FOLDER, work
     Raises:
         RecordError: the records cannot be read.
         SamplingError: the grader cannot be used.
-        EmptyError: every prompt is too long for it.
+        EmptyError: no problem has responses.
     """
     read = read_records(records)
     tally = Tally()
@@ -55,15 +55,23 @@ def run(settings: Settings, records: Path = RECORDS, folder: Path = FOLDER, work
                 "(`grade.doubtful: drop`); see `compass ledger --doubtful`"
             )
         if chosen and not tally.solve_rates():
-            raise EmptyError(
-                f"no response to any of {read.num_rows:,} problems: {len(tally.too_long):,} prompts are too long for the grader; raise "
-                f"`grade.sampling.max_model_len` ({settings.grade.sampling.max_model_len}) or lower `grade.sampling.max_tokens` "
-                f"({settings.grade.sampling.max_tokens})"
-            )
+            found = "; ".join(_explain_missing(tally, settings.grade.sampling))
+            raise EmptyError(f"no solve rate of any of {len(chosen):,} problems: {found}")
     graded, measured = fill_levels(read, tally, settings.grade)
     kept, dropped = split(graded, [None] * graded.num_rows, "grade")
     summary = write_split(folder, "grade", read=read.num_rows, kept=kept, dropped=dropped, **measured)
     return replace(summary, note="; ".join([*_describe_rates(summary.metrics), *_name_failed(tally.failed)]))
+
+
+def _explain_missing(tally: Tally, sampling: Sampling) -> Iterator[str]:
+    """Why problems have no solve rate, and what to do."""
+    if tally.failed:
+        yield f"{len(tally.failed):,} had no response from any engine; run again"
+    if tally.too_long:
+        yield (
+            f"{len(tally.too_long):,} have a prompt that is too long for the grader; raise `grade.sampling.max_model_len` "
+            f"({sampling.max_model_len}) or lower `grade.sampling.max_tokens` ({sampling.max_tokens})"
+        )
 
 
 def _describe_rates(measured: Mapping[str, Any]) -> list[str]:

@@ -333,7 +333,7 @@ class OpenAiHandler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         self.server.asked.append((self.path, body, self.headers.get("authorization")))
-        said = body["prompt"] if "prompt" in body else body["messages"][-1]["content"]
+        said = str(body["prompt"]) if "prompt" in body else body["messages"][-1]["content"]
         refused = {"long": "This model's maximum context length is 16 tokens.", "broken": "no such thing"}
         if said == "ill" and body["max_tokens"] > 1:
             self._send(500, {"error": {"message": "an error"}})

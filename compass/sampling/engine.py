@@ -36,6 +36,7 @@ from types import TracebackType
 from typing import Any
 
 from compass import environment
+from compass.prompts.prompt import Prompt
 from compass.prompts.registry import find_prompt
 from compass.sampling.model_source import Model, SamplingError
 from compass.sampling.response import CUT_OFF, PROMPT_TOO_LONG, UNFINISHED, Response, Wanted
@@ -228,7 +229,7 @@ class Engine:
         while self._waiting and len(self._in_hand) < self.limit:
             one, tokens = self._waiting.popleft()  # what has begun is finished first
             if self._encoded[0] != one.problem or not self._encoded[1]:
-                self._encoded = one.problem, self._encode(one.problem)
+                self._encoded = one.problem, encode_prompt(self._tokenizer, self._prompt, one.problem)
             if len(self._encoded[1]) > self.sampling.max_model_len - self.sampling.max_tokens:
                 refused.append(Response(one, 0, PROMPT_TOO_LONG, ""))
                 continue
@@ -253,16 +254,6 @@ class Engine:
         text = self._tokenizer.decode(tokens, skip_special_tokens=True)
         return self._prompt.cut(text) != text
 
-    def _encode(self, problem: str) -> list[int]:
-        return self._tokenizer.apply_chat_template(
-            self._prompt.messages(problem),
-            chat_template=self._prompt.chat_template,
-            add_generation_prompt=True,
-            tokenize=True,
-            return_dict=False,
-            **self._prompt.template_kwargs,
-        )
-
     def _parameters(self, one: Wanted, begun: int, seed: int) -> Any:
         from vllm import SamplingParams
         from vllm.sampling_params import RequestOutputKind
@@ -283,6 +274,18 @@ class Engine:
             seed=sample_seed(seed, one.id, one.sample, 0 if self._whole else begun // stretch),
             **shared,
         )
+
+
+def encode_prompt(tokenizer: Any, prompt: Prompt, problem: str) -> list[int]:
+    """The tokens that ask a model for `problem`."""
+    return tokenizer.apply_chat_template(
+        prompt.messages(problem),
+        chat_template=prompt.chat_template,
+        add_generation_prompt=True,
+        tokenize=True,
+        return_dict=False,
+        **prompt.template_kwargs,
+    )
 
 
 def sample_seed(seed: int, id_: str, sample: int, stretch: int = 0) -> int:

@@ -1,7 +1,7 @@
 """Sampling from OpenAI-compatible servers, with the same seeds and prompts as the offline engine: one client for one server or several.
 
-A prompt with a template of its own is sent as text (`/v1/completions`), any other as messages (`/v1/chat/completions`), to which the
-server applies the model's template. A response comes whole: what a killed run loses is what was in hand.
+A prompt with a template of its own is sent to `/v1/completions`: as tokens where the weights are known, else as text, to which the server
+adds its first token. Any other is sent as messages (`/v1/chat/completions`), to which the server applies the model's template. A response comes whole: what a killed run loses is what was in hand.
 
 A server that answers 429 is asked less, and later. One that answers with another error, with half a response or not at all gets no work
 until it has answered a completion of one token (`/health` and `/v1/models` answer with a dead engine too); the others get what it had.
@@ -27,7 +27,7 @@ from urllib.parse import urlsplit
 
 from compass.prompts.prompt import Prompt, render
 from compass.prompts.registry import find_prompt
-from compass.sampling.engine import sample_seed
+from compass.sampling.engine import encode_prompt, sample_seed
 from compass.sampling.model_source import Model, SamplingError, Server
 from compass.sampling.response import CUT_OFF, FAILED, PROMPT_TOO_LONG, Response, Wanted
 from compass.settings import Sampling
@@ -204,7 +204,8 @@ class ServerEngine:
         """Prepare to ask them.
 
         Raises:
-            SamplingError: one takes fewer tokens than the settings allow, so that it would refuse prompts that are not too long.
+            SamplingError: one takes fewer tokens than the settings allow, so that it would refuse prompts that are not too long; or the
+                tokenizer that a prompt with a template of its own needs cannot be loaded.
         """
         servers = (server, *server.more)
         for one in servers:
@@ -216,6 +217,7 @@ class ServerEngine:
         self._servers = [_Asked(one) for one in servers]
         self._sampling = sampling
         self._prompt = find_prompt(sampling.model_dump())
+        self._tokenizer = _load_tokenizer(server.weights) if self._prompt.chat_template and server.weights else None
         self._loop = asyncio.new_event_loop()
         self._done: deque[tuple[_Asked, asyncio.Task]] = deque()
         self._woken = asyncio.Event()
@@ -361,20 +363,25 @@ class ServerEngine:
             options |= {"top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0}
         if len(wanted) > 1:
             options |= {"n": len(wanted), "return_token_ids": True}  # sample i is then drawn with the seed + i
-        messages = self._prompt.messages(first.problem)
-        if self._prompt.chat_template:  # the server adds the first token
-            answer = await self._post(
-                server, "completions", {"prompt": render(self._prompt.chat_template, messages), **options}
-            )
+        if self._prompt.chat_template:
+            answer = await self._post(server, "completions", {"prompt": self._whole_prompt(first.problem), **options})
         else:
-            options |= _template_options(self._prompt)
-            answer = await self._post(server, "chat/completions", {"messages": messages, **options})
+            options |= {"messages": self._prompt.messages(first.problem), **_template_options(self._prompt)}
+            answer = await self._post(server, "chat/completions", options)
         if answer is None:
             return [Response(one, 0, PROMPT_TOO_LONG, "") for one in wanted]
         try:
             return self._read(answer, wanted)
         except (KeyError, TypeError, IndexError, AttributeError) as error:
             raise _Trouble(f"an answer that cannot be read ({type(error).__name__}: {_short(error)})") from None
+
+    def _whole_prompt(self, problem: str) -> list[int] | str:
+        """A prompt in a template of its own: the engine's tokens, or the text where the tokenizer is unknown; then the server adds its
+        first token.
+        """
+        if self._tokenizer is None:
+            return render(self._prompt.chat_template or "", self._prompt.messages(problem))
+        return encode_prompt(self._tokenizer, self._prompt, problem)
 
     def _read(self, answer: dict[str, Any], wanted: list[Wanted]) -> list[Response]:
         found = []
@@ -419,6 +426,22 @@ class ServerEngine:
         if status >= 500 or status == 408:
             raise _Trouble(f"{status} {_short(text)}")
         raise SamplingError(f"{server.url}: {status} {_short(text)}; what is finished is kept, run again")
+
+
+def _load_tokenizer(weights: Model) -> Any:
+    """A model's tokenizer.
+
+    Raises:
+        SamplingError: there is none.
+    """
+    from transformers import AutoTokenizer
+
+    try:
+        return AutoTokenizer.from_pretrained(weights.path, revision=weights.revision or None)
+    except (OSError, ValueError) as error:
+        raise SamplingError(
+            f"{weights.path}: its tokenizer cannot be loaded ({_short(error)}); put the whole model there"
+        ) from None
 
 
 def _template_options(prompt: Prompt) -> dict[str, Any]:

@@ -7,11 +7,15 @@ import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from http.server import ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from transformers import PreTrainedTokenizerFast
 
+from compass.prompts.registry import find_prompt
 from compass.sampling import server as server_module
-from compass.sampling.engine import sample_seed
+from compass.sampling.engine import encode_prompt, sample_seed
 from compass.sampling.model_source import Model, SamplingError, Server, model_digest
 from compass.sampling.response import FAILED, PROMPT_TOO_LONG, Wanted
 from compass.sampling.resume import sample_responses
@@ -87,6 +91,33 @@ def test_a_prompt_with_a_template_of_its_own_is_sent_as_text(server) -> None:
     assert path == "/v1/completions"
     assert body["prompt"].endswith("Question: 1+1?\nAnswer:")
     assert body["stop"] == ["\nQuestion:"]
+
+
+@pytest.mark.parametrize("prompt", [{"prompt": "few-shot"}, {"chat_template": "chatml"}])
+def test_a_prompt_with_a_template_of_its_own_has_the_engine_s_tokens(server, tmp_path, prompt: dict[str, str]) -> None:
+    tokenizer = _save_tokenizer(tmp_path)
+    server.models = [str(tmp_path)]
+    sampling = Sampling(**prompt)
+    with ServerEngine(find_served([server.url], Model(str(tmp_path))), sampling) as engine:
+        list(engine.sample([Wanted("p", "1+1?", 0, True)], seed=0))
+    ((path, body, _),) = server.asked
+    assert path == "/v1/completions"
+    assert body["prompt"] == encode_prompt(tokenizer, find_prompt(sampling.model_dump()), "1+1?")
+    assert body["prompt"].count(0) == ("prompt" in prompt)  # `<s>`, which tokenizers such as this one add to a text
+    (tmp_path / "tokenizer.json").unlink()
+    with pytest.raises(SamplingError, match="its tokenizer cannot be loaded"):
+        ServerEngine(find_served([server.url], Model(str(tmp_path))), sampling)
+
+
+def _save_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
+    """One of single bytes that begins every text with `<s>`, as Llama's does."""
+    vocabulary = {token: number for number, token in enumerate(["<s>", *sorted(pre_tokenizers.ByteLevel.alphabet())])}
+    tokens = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
+    tokens.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokens.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 0)])
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=tokens, bos_token="<s>")
+    tokenizer.save_pretrained(folder)
+    return tokenizer
 
 
 def test_many_more_responses_than_are_in_hand_all_come_once(server) -> None:

@@ -14,6 +14,7 @@ from compass.records import RecordError, read_records, table, write_records
 from compass.sampling.response import RESPONSES
 from compass.settings import Settings, load_settings
 from stages import evaluate, grade
+from stages._stage import EmptyError
 
 
 @pytest.fixture
@@ -76,6 +77,32 @@ def test_grade_samples_a_draw_and_levels_it(tiny: Settings, asked: list[dict], t
     columns = "id sample answer correct boxed leniencies tokens finish_reason response"
     assert rollouts.column_names == columns.split()
     assert rollouts.num_rows == 16
+
+
+@pytest.mark.parametrize(
+    ("reasons", "told"),
+    [
+        (["failed"], "1 had no response from any engine; run again"),
+        (
+            ["failed", "prompt_too_long"],
+            r"run again; 1 have a prompt that is too long .*raise `grade\.sampling\.max_model_len`",
+        ),
+    ],
+)
+def test_why_no_problem_has_a_solve_rate_is_told(
+    tiny: Settings, asked: list[dict], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reasons: list[str], told: str
+) -> None:
+    empty = {"sample": 0, "greedy": False, "tokens": 0, "seconds": 0.0, "response": ""}
+    rows = [{"id": f"p{n}", "finish_reason": reason, **empty} for n, reason in enumerate(reasons)]
+    sampled = pa.Table.from_pylist(rows, schema=RESPONSES)
+    monkeypatch.setattr(grading, "stream_responses", lambda problems, **options: iter([sampled]))
+    records = [{"id": f"p{n}", "source": "s", "problem": str(n), "answer": "7"} for n in range(5)]
+    write_records(tmp_path / "in.parquet", table(records))
+    changes = {"max_problems": len(reasons), "model": str(tmp_path / "models/base")}
+    settings = tiny.model_copy(update={"grade": tiny.grade.model_copy(update=changes)})
+    with pytest.raises(EmptyError, match=f"^no solve rate of any of {len(reasons)} problems: .*{told}") as raised:
+        grade.run(settings, tmp_path / "in.parquet", tmp_path / "out", tmp_path / "work")
+    assert ("max_model_len" in str(raised.value)) == ("prompt_too_long" in reasons)
 
 
 def test_two_records_with_one_id_are_refused(tiny: Settings, asked: list[dict], tmp_path: Path) -> None:
