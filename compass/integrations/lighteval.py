@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from compass.integrations.golds import read_gold
 from compass.verifier import Mode, judge
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ def math_accuracy(name: str = "compass_accuracy") -> SampleLevelMetric:
 
         def compute(self, doc: Any, model_response: Any, **_: Any) -> float:
             response = model_response.final_text[0]
-            return float(any(judge(gold=gold, response=response, mode=Mode.LENIENT).equal for gold in doc.get_golds()))
+            golds = map(read_gold, doc.get_golds())
+            return float(any(judge(gold=gold, response=response, mode=Mode.LENIENT).equal for gold in golds))
 
     return SampleLevelMetric(
         metric_name=name,

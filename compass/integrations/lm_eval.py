@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from compass.verifier import Mode, extract_answer, judge
+from compass.integrations.golds import read_gold
+from compass.verifier import Mode, judge
 
 GOLD_FIELDS = ("answer", "solution", "target")
 
@@ -20,7 +21,7 @@ def process_results(doc: dict[str, Any], results: list[str]) -> dict[str, float]
     """`compass_accuracy` of the first response to a problem: 1.0 or 0.0.
 
     Args:
-        doc: the problem; the gold is its `answer`, or the final answer of its `solution` or `target`.
+        doc: the problem; the gold is its `answer`, else its `solution` or `target`; of a whole solution it is the final answer.
         results: the responses.
 
     Raises:
@@ -31,7 +32,6 @@ def process_results(doc: dict[str, Any], results: list[str]) -> dict[str, float]
 
 def _gold(doc: dict[str, Any]) -> str:
     for field in GOLD_FIELDS:
-        if field in doc:
-            text = str(doc[field])
-            return text if field == "answer" else extract_answer(text) or text
+        if doc.get(field) is not None:
+            return read_gold(doc[field])
     raise KeyError(f"the problem has no gold: expected one of {', '.join(GOLD_FIELDS)}, found {', '.join(doc)}")

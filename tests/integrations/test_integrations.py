@@ -58,6 +58,29 @@ def test_a_reward_function_of_trl() -> None:
         accuracy_reward([RIGHT], [])
 
 
+SOLUTIONS = [
+    r"We have $2x = 1$. The answer is $\boxed{\frac{1}{2}}$.",
+    r"Adding the two, we get \boxed{\frac{1}{2}}.",
+    "1. Halve 1.\n2. Then $n=0.5$.\n\nThe final answer is $\\boxed{0.5}$",
+    "She ate 1/2 = <<1/2=0.5>>0.5 of it.\n#### 0.5",
+    "We halve 1. The answer is 0.5.",
+    0.5,
+    ["0.5"],
+]
+
+
+@pytest.mark.parametrize("solution", SOLUTIONS)
+def test_the_gold_of_a_whole_solution_is_its_final_answer(solution: Any) -> None:
+    assert accuracy_reward([RIGHT, WRONG], [solution] * 2) == [1.0, 0.0]
+    assert process_results({"answer": solution}, [RIGHT]) == {"compass_accuracy": 1.0}
+    assert process_results({"answer": None, "solution": solution}, [WRONG]) == {"compass_accuracy": 0.0}
+
+
+@pytest.mark.parametrize("gold", ["", None, "the sum of the two", r"\frac{1}{"])
+def test_a_gold_without_an_answer_is_not_half_read(gold: str | None) -> None:
+    assert accuracy_reward([r"\boxed{none}", "2"], [gold] * 2) in ([None, None], [0.0, 0.0])
+
+
 def test_a_reward_of_verl_through_its_own_manager() -> None:
     pytest.importorskip("verl")
     found = asyncio.run(verl_scores(RIGHT, WRONG))

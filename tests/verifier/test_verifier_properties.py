@@ -180,3 +180,25 @@ def test_a_formula_in_plain_text_is_read_whole(number: int, value: str, conclusi
     gold = value.format(number).replace("– ", "-").removeprefix("f(x) = ")
     response = f"We solve the problem.\n{conclusion.format(value.format(number))}"
     assert judge(gold=gold, response=response, mode=Mode.LENIENT).equal, response
+
+
+LABELS = ["A: {}", "A: ({}).", "**A:** {}", "A: ${}$", "Ans: {}", "**Ans:** {}", "Answer - {}", "Answer → {}", "[Answer] {}", "(Answer: {})", r"\text{{Answer: }} {}", "Solution: {}"]  # fmt: skip
+
+
+@COMMON
+@given(
+    st.sampled_from("ABCD"),
+    st.sampled_from("ABCD"),
+    st.sampled_from(LABELS),
+    st.sampled_from(["", "7 is prime.\n", "So it is 7.\n\n"]),
+)
+def test_a_letter_after_a_label_is_the_choice(gold: str, letter: str, label: str, before: str) -> None:
+    response = before + label.format(letter)
+    assert judge(gold=gold, response=response).equal is (gold == letter), response
+
+
+@COMMON
+@given(expressions, st.sampled_from(LABELS))
+def test_a_value_after_a_label_is_the_answer(value: str, label: str) -> None:
+    response = f"We add the numbers.\n{label.format(value if '$' in label else f'${value}$')}"
+    assert judge(gold=value, response=response).equal, response

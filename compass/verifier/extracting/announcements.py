@@ -14,6 +14,7 @@ from compass.verifier.extracting.sentences import (
     find_stated_value,
     formula_text,
     is_hedged,
+    last_side,
     read_value,
 )
 from compass.verifier.reading.numbers import write_numbers
@@ -30,10 +31,19 @@ CORRECTED = re.compile(
 )
 ANNOUNCED = re.compile(
     r"####(?!#)|(?:final\s+)?(?:answer|result)s?\**(?:\s?\([^()\n:]{1,40}\))?\s{0,3}(?:is|are|:|=|will\s+be|would\s+be|should\s+be)\**\s{0,3}:?"
-    r"|(?:correct\s+)?(?:option|choice)s?\s+(?:is|are)|correct\s+(?:option|choice|statement)s?\**:\**|(?<=\*)(?:conclusion|verdict)\**:\**|(?<![^\n])solutions?:(?=\s*\n\s*-\s)|(?<![^\n])ans\.\s{0,3}:?|故\s?选\s?[:：]?|应选\s?[:：]?|选\s?[:：]|(?<![不可若])选\s?(?=[A-H](?![A-Za-z]))|(?<!as\s)it\sshould\sbe|"
+    r"|(?:correct\s+)?(?:option|choice)s?\s+(?:is|are)|correct\s+(?:option|choice|statement)s?\**:\**|(?<=\*)(?:conclusion|verdict)\**:\**|(?<![^\n])solutions?:(?=\s*\n\s*-\s)|(?<![^\n*])ans(?:\.\s{0,3}:?|\s?:)\**|(?<![^\n*])(?:final\s+)?(?:answer|result)\**\s(?:[-–—→⇒]|=>)(?=\s)|(?<![^\n*])\[(?:final\s+)?answer\]\**:?|故\s?选\s?[:：]?|应选\s?[:：]?|选\s?[:：]|(?<![不可若])选\s?(?=[A-H](?![A-Za-z]))|(?<!as\s)it\sshould\sbe|"
     + FOREIGN_ANNOUNCED,
     re.IGNORECASE,
 )
+_LAST_LABEL = re.compile(
+    r"(?:^|\n)[*>\s]{0,4}(?:(?P<letter>A)|(?i:solution))\**:\**\s{0,3}(?P<value>[^\n]{1,120}?)\**\s*\Z"
+)
+"""A short label at the beginning of the last line: the `A` of a dialogue may also be the letter of a choice."""
+_ONE_CHOICE = re.compile(r"(?:\$|\\text\w{0,2}\s?\{)?\(?([A-J])\)?(?:\$|\})?\.?")
+_OTHER_CHOICE = re.compile(r"(?:^|\n)[*>\s(]{0,4}[B-E]\)?\**[.:)]")
+"""Another choice at the beginning of a line."""
+_TEXT_LABEL = re.compile(r"\\(?:text\w{0,6}|mbox|mathrm)\s?\{[^{}\n]{0,40}\Z")
+"""A command that sets a label as text, before the label."""
 _FINAL = re.compile(r"(?:final|correct(?:ed)?)\s+(?:answer|result)", re.IGNORECASE)
 _LATER = re.compile(
     r"(?:final\s+)?answer\**\s{0,3}(?:is|:|=|should\s+be)\**\s{0,3}:?|it\sshould\sbe|答案\s{0,3}(?:是|为|：|:)",
@@ -69,6 +79,8 @@ _TICK_BOXES = re.compile(r"(?:(?:^|\n)[\s*-]{0,6}\[[ xX]\]\s*\**\(?[A-J]\b[^\n]*
 _TICKED = re.compile(r"\[[xX]\]\s*\**\(?([A-J])\b")
 _FIELD_END = re.compile(r"\s{0,99}(?:[,}\]]|$)")
 _BOLD_FIRST = re.compile(r"[ :\n：>]{0,9}\*\*[^*\n]{1,120}\*\*")
+_LEAD = re.compile(r"[\s*:：]*(?:(?<=\n)[\s*:：>]*)?")
+"""What stands between a phrase and its value; `>` is a quotation's mark only where it begins a line."""
 _FENCE = re.compile(r"\s{0,9}```\w{0,12}\s{1,9}")
 _CONDITION = re.compile(
     r"\b(?:if|suppose|assume|when|whether|(?<!I'd )(?<!would )say|reference|expected)\b(?!.*\b(?:so|therefore|thus|hence|but\s(?:since|because|as))\b)",
@@ -87,6 +99,7 @@ _OWN_CLAUSE = re.compile(
 """Where a clause begins that says something of other values than the announced: "(B); (A) and (C) are wrong"."""
 _COUNT_OF = re.compile(r"(\d+):\s(?=-?\d+(?:,\s-?\d+){2,}\W*$)")
 """A count before what it counts: "11: 2, 3, 5, ..."."""
+_LABEL_ENDS = (":", "：", "#", "-", "–", "—", "→", "⇒", ">", "]")
 _LAST = 3
 
 
@@ -122,23 +135,54 @@ def find_announced(tail: str) -> list[Announced]:
         found.append((call.start(), call[2].strip(), True))
     taken = [(start, start + 1) for start, _, _ in found]
     for heading in list(_HEADING.finditer(tail))[-_LAST:]:
-        rest = _BULLET.sub("", tail[heading.end() : heading.end() + REACH].strip())
+        rest = _BULLET.sub("", tail[heading.end() : heading.end() + REACH].strip().lstrip("> "))
         if value := _first(rest):
             found.append((heading.start(), value, True))
             taken.append((heading.start(), heading.end() + 1))
     for match in list(ANNOUNCED.finditer(tail))[-2 * _LAST :]:
         if any(start <= match.end() and match.start() < end for start, end in taken):
             continue
-        rest = tail[match.end() : match.end() + REACH]
+        rest = _leave_bracket(tail, match)
         if _says_nothing(tail, match):
             continue
         argument = _ARGUMENT.match(rest) if match[0].rstrip().endswith("=") else None
         if argument is not None:
             found.append((match.start(), _read_label(argument[2].strip()) or "", True))
-        elif value := _first(rest) if match[0].rstrip("* ")[-1:] in (":", "：", "#") else _after(rest):
+        elif value := _first(rest) if match[0].rstrip("* ")[-1:] in _LABEL_ENDS else _after(rest):
             final = "#" in match[0] or _FINAL.search(tail, max(0, match.start() - 12), match.end()) is not None
             found.append((match.start(), value, final))
+    if not found and (label := _LAST_LABEL.search(tail)) is not None and (value := _read_last_label(tail, label)):
+        found.append((label.start(), value, False))
     return [Announced(*one) for one in sorted(found)[-2 * _LAST :] if one[1]]
+
+
+def _leave_bracket(tail: str, match: re.Match[str]) -> str:
+    """What follows a phrase, up to the end of the bracket in which both stand: "(Answer: 5)"; behind it where the bracket holds the phrase
+    alone: `\\text{Answer: } 5`."""
+    rest = tail[match.end() : match.end() + REACH]
+    before = tail[tail.rfind("\n", 0, match.start()) + 1 : match.start()]
+    if _TEXT_LABEL.search(before) and rest.lstrip("* ").startswith("}"):
+        return rest.lstrip("* ")[1:]
+    if before.count("(") <= before.count(")"):
+        return rest
+    depth = 0
+    for place, sign in enumerate(rest):
+        depth += (sign in "([") - (sign in ")]")
+        if depth < 0:
+            return rest[:place]
+    return rest
+
+
+def _read_last_label(tail: str, label: re.Match[str]) -> str | None:
+    """The value after a short label on the last line; with the label's letter where that may be a choice and the value is no letter. None
+    where the line is prose, or one of several choices."""
+    choice = _ONE_CHOICE.fullmatch(label["value"].strip())
+    if label["letter"] is None:
+        return choice[1] if choice else _read_label(label["value"])
+    if _OTHER_CHOICE.search(tail):
+        return None
+    value = choice[1] if choice else _read_label(label["value"])
+    return value if choice or value is None else f"A: {last_side(value)}"
 
 
 def has_announcement(tail: str) -> bool:
@@ -202,7 +246,7 @@ def _after(rest: str) -> str | None:
         return read_value(value)
     if (bullets := _BULLETS.match(rest)) is not None:
         return ", ".join(line.strip()[1:].strip() for line in bullets[0].strip().splitlines() if line.strip())
-    rest = _LEADS_ON.sub("", rest.lstrip(" *:\n：>"))
+    rest = _LEADS_ON.sub("", _LEAD.sub("", rest, count=1))
     if rest[:1] == "{" and _FIELD.search(rest):
         return None
     display = re.match(r"(\$\$|\\\[)", rest)

@@ -122,7 +122,7 @@ COMPOUND = re.compile(
 )
 """A measure in two units: "4 hours and 30 minutes"."""
 _CONJUNCTION = re.compile(
-    r"^(?:(?:so|thus|hence|therefore|then|and|we\s(?:get|have|find|know)|that|indeed|exactly|simply|just|equal to|really|now|therefore,|given by|donc|alors|de|égale? à|por lo tanto|entonces|igual a|also|gleich|综上|所以|因此|故|∴|⇒|→|\\therefore)(?![a-z])[\s,:，：]*|=\s*)+",
+    r"^(?:(?:so|thus|hence|therefore|then|and|we\s(?:get|have|find|know)|that|indeed|exactly|simply|just|equal to|really|now|therefore,|given by|donc|alors|de|égale? à|por lo tanto|entonces|igual a|also|gleich|综上|所以|因此|故|∴|⇒|→|\\therefore)(?![a-z])[\s,:，：]*|=>?\s*)+",
     re.IGNORECASE,
 )
 _PROSE = re.compile(r"[A-Za-z]{2,}\s+[A-Za-z]{2,}\s+[A-Za-z]{2,}")

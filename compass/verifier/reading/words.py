@@ -253,9 +253,10 @@ def split_choice(text: str) -> tuple[str, str] | None:
     if (
         _OR_ANOTHER.search(value)
         or _JOINED.match(value)
+        or (match["mark"] == ":" and read_choice(value.strip("$")) is not None)
         or (match["mark"] == "." and len(value) < 3 and value.isalpha())
     ):
-        return None  # "(B) or (D)"; p.m. and its like
+        return None  # "(B) or (D)"; "A: B", whose A may stand for "answer"; p.m. and its like
     return match["letter"], value
 
 
