@@ -23,6 +23,7 @@ COMMANDS = {
 """Extra to the commands that run with it and not with the one before; all others need `pipeline`."""
 
 MODULES = {
+    "aiohttp": "evaluate",
     "datasets": "hub",
     "httpx": "hub",
     "huggingface_hub": "hub",

@@ -5,15 +5,18 @@ from __future__ import annotations
 import subprocess
 import sys
 import tomllib
-from importlib.metadata import distribution
+from importlib.metadata import PackageNotFoundError, distribution, packages_distributions
 from pathlib import Path
 from textwrap import indent
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from compass import extras
 from compass.cli import COMMANDS
+from compass.sampling.engine import engine_version
+from tests.test_architecture import NAMES
 
 ROOT = Path(__file__).resolve().parents[2]
 UV = [sys.executable, "-m", "uv"]
@@ -60,6 +63,8 @@ RUNS_WITH = {
 }
 BEYOND = {"curate": (["table1"], "score"), "score": (["runs", "list"], "pipeline")}
 """A command that each lacks something for, and the extra that has it."""
+OPTIONAL = {"lighteval", "math_verify"}
+"""Libraries that are used where they are installed."""
 ANSWERS = '{"response": "So it is \\\\boxed{1/2}.", "gold": "0.5"}\n'
 
 
@@ -77,7 +82,11 @@ def required(names: list[str]) -> set[str]:
             waiting += [Requirement(name) for extra in one.extras for name in PROJECT["optional-dependencies"][extra]]
             continue
         found.add(one.name)
-        for name in distribution(one.name).requires or []:
+        try:
+            needs = distribution(engine_version()["name"] if one.name == "vllm" else one.name).requires or []
+        except PackageNotFoundError:  # the locked environment leaves out what some packages need elsewhere
+            continue
+        for name in needs:
             needed = Requirement(name)
             if needed.marker is None or any(needed.marker.evaluate({"extra": extra}) for extra in {"", *one.extras}):
                 waiting.append(needed)
@@ -116,6 +125,22 @@ def test_every_command_and_extra_that_is_named_exists() -> None:
     assert {*extras.COMMANDS, *extras.MODULES.values(), "pipeline"} == set(PROJECT["optional-dependencies"])
 
 
+def test_extras_bring_what_the_package_imports() -> None:
+    imported = {name.partition(".")[0] for names in NAMES.values() for name in names}
+    outside = imported - {*sys.stdlib_module_names, "compass", "stages", "flows", *OPTIONAL}
+    names = required([*PROJECT["dependencies"], f"{PROJECT['name']}[pipeline]"])
+    brought = {*map(canonicalize_name, names), engine_version()["name"]}
+    providers = packages_distributions()
+    missing = {
+        name for name in outside if not brought & {canonicalize_name(one) for one in providers.get(name, [name])}
+    }
+    assert missing <= set(PROJECT["optional-dependencies"])
+
+
+def test_evaluation_reads_gguf_files() -> None:
+    assert required([f"{PROJECT['name']}[evaluate]"]) >= {"accelerate", "gguf"}
+
+
 @pytest.mark.parametrize(
     ("module", "words", "told"),
     [
@@ -127,6 +152,7 @@ def test_every_command_and_extra_that_is_named_exists() -> None:
         ("httpx", ["data", "get", "gsm8k"], "'compass-thinker[hub]'"),
         ("wandb", ["runs", "export"], "'compass-thinker[wandb]'"),
         ("datasets", ["curate", "owner/name"], "'compass-thinker[hub]'"),
+        ("aiohttp", ["curate", "problems.csv"], "'compass-thinker[evaluate]'"),
         ("mlflow", ["run"], "'compass-thinker[pipeline]'"),
     ],
 )
