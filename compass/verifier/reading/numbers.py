@@ -142,7 +142,7 @@ SCALES = {
     "dozen": 12,
 }
 """Words that multiply the number before them."""
-MULTIPLES = SCALES | {f"{word}s": value for word, value in SCALES.items()} | {"tens": 10, "gross": 144}
+MULTIPLES = SCALES | {f"{word}s": value for word, value in SCALES.items()} | {"tens": 10}
 """The same with their plurals: `3 hundreds`."""
 _IRREGULAR = {
     "one": "first",
