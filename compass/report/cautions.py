@@ -8,7 +8,7 @@ from typing import Any
 
 from compass.evaluation.benchmark_scores import MOST_UNREAD
 from compass.report.given import GIVEN_LIMITS, given_warnings
-from compass.report.headline import AVERAGE, find_comparison, leading_model, percent
+from compass.report.headline import AVERAGE, find_comparison, headline_model, percent
 from compass.report.run import Run
 
 CUT_OFF = 0.05
@@ -93,34 +93,34 @@ def older_scores(run: Run) -> Iterator[str]:
 
 
 def _form_only(run: Run) -> Iterator[str]:
-    best = leading_model(run) if run.models else ""
+    ours = headline_model(run) if run.models else ""
     for model in run.models:
-        found = find_comparison(run, best, model) if model != best else None
+        found = find_comparison(run, ours, model) if model != ours else None
         if not found or "form" not in found or found["verdict"] != "better":
             continue
         low, high = found["form"]["ci95"]
         if low > 0 and found["lenient"]["ci95"][0] <= 0 <= found["lenient"]["ci95"][1]:
             yield (
-                f"Format-only gain: {best} beats {model} by {percent(found['difference'])} points when answers have to be in the asked form, but "
+                f"Format-only gain: {ours} beats {model} by {percent(found['difference'])} points when answers have to be in the asked form, but "
                 f"by {percent(found['lenient']['difference'])} points in the lenient reading. It learned the form, which is no gain in ability."
             )
         elif low > 0 and high > 0:
             yield (
-                f"Part of the gain is form: of {percent(found['difference'])} points by which {best} beats {model}, "
+                f"Part of the gain is form: of {percent(found['difference'])} points by which {ours} beats {model}, "
                 f"{percent(found['form']['difference'])} are gone in the lenient reading."
             )
 
 
 def _bare(run: Run) -> Iterator[str]:
     """A gain that goes with fewer bare answers: how much of it is among the responses that show work."""
-    best = leading_model(run) if run.models else ""
+    ours = headline_model(run) if run.models else ""
     averages = run.results.averages
     for model in run.models:
-        one, two = averages[model], averages[best]
+        one, two = averages[model], averages[ours]
         if "accuracy_with_work" not in one or "accuracy_with_work" not in two or one["bare"] - two["bare"] < BARE_FALL:
             continue
         yield (
-            f"{percent(one['bare'])}% of the responses of {model} are bare answers, and {percent(two['bare'])}% of those of {best}. Of the responses "
+            f"{percent(one['bare'])}% of the responses of {model} are bare answers, and {percent(two['bare'])}% of those of {ours}. Of the responses "
             f"that show work {percent(one['accuracy_with_work'])}% and {percent(two['accuracy_with_work'])}% are right; the rest of a gain can be fewer guesses."
         )
 
@@ -199,14 +199,14 @@ def _guards(run: Run) -> Iterator[str]:
 
 
 def _few(run: Run) -> Iterator[str]:
-    """Comparisons of the model that the report speaks of that end without a verdict because they could not have shown a difference worth having."""
-    best = leading_model(run) if run.models else ""
+    """Comparisons of the headline's model that end without a verdict because they could not have shown a difference worth having."""
+    ours = headline_model(run) if run.models else ""
     cells = []
     for other in run.models:
         weak = {
             name: found
-            for name in (run.results.benchmarks if other != best else ())
-            if (found := find_comparison(run, best, other, name))
+            for name in (run.results.benchmarks if other != ours else ())
+            if (found := find_comparison(run, ours, other, name))
             and found["verdict"] == "cannot tell"
             and found["detectable"] > FEW
         }
@@ -220,7 +220,7 @@ def _few(run: Run) -> Iterator[str]:
         if weak or average:
             cells.append(f"{other} {' and '.join(whole + single)}")
     if cells:
-        yield f"Too few problems or samples to tell {best} from {'; from '.join(cells)}."
+        yield f"Too few problems or samples to tell {ours} from {'; from '.join(cells)}."
 
 
 def _least_shown(found: Mapping[str, Any]) -> str:

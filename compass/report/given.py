@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compass.page.blocks import Note, Part, Section, Table
-from compass.report.headline import find_comparison, format_gap, format_interval, leading_model, percent
+from compass.report.headline import find_comparison, format_gap, format_interval, headline_model, percent
 from compass.report.run import Run
 from compass.sampling.score import OUTCOMES
 from compass.verifier.extract import UNANSWERED
@@ -53,7 +53,7 @@ def given_section(run: Run) -> Section:
 
 def explain_lenient(run: Run) -> str:
     """The accuracies in the lenient reading, which is the one to quote for responses that were not told a form, and how far the others are from the best."""
-    best = leading_model(run)
+    best = headline_model(run)
     scores = [
         f"{model} {percent(score['lenient'])}% (95% interval {format_interval(score['lenient_ci95'])})"
         for model, score in run.results.averages.items()

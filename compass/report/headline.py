@@ -33,11 +33,11 @@ class Conclusion:
 
 
 def conclude(run: Run) -> Conclusion:
-    """The conclusion of a run: the two models whose comparison decides, then the best or next best of the others."""
+    """The conclusion of a run: the headline's two models, then the best of the others."""
     models = _averaged(run)
     if not models:
         return Conclusion("No model has been scored.", [])
-    lead, rival = leading_pair(run)
+    lead, rival = headline_pair(run)
     strictly = " in the strict reading" if run.given else ""
     headline = f"{lead} has an accuracy of {format_accuracy(run, lead)}{strictly} on {format_benchmarks(run, lead)}"
     if not rival:
@@ -111,11 +111,11 @@ def format_measures(found: Mapping[str, Any]) -> str:
     return f"By other measures: {measures}." if (measures := list_measures(found)) else ""
 
 
-def leading_pair(run: Run) -> tuple[str, str]:
-    """The two models that a report speaks of first: those whose comparison decides.
+def headline_pair(run: Run) -> tuple[str, str]:
+    """The two models that the headline compares: those whose comparison decides.
 
-    Where none decides, as among responses that were made elsewhere, the one with the highest average accuracy (of equals the earliest) and the first one, or the next best where the first
-    is the best. The second is empty where there is one model alone.
+    Where none decides, as among responses that were made elsewhere, they are the model with the highest average accuracy (of equals the
+    earliest) and the first one, or the next best where the first is the best. The second is empty where there is one model alone.
     """
     models, decides = _averaged(run) or run.models, run.comparisons.get("primary")
     if decides and not run.given and {*decides} <= {*models}:
@@ -129,9 +129,9 @@ def _averaged(run: Run) -> list[str]:
     return [model for model in run.models if AVERAGE in run.results.scores[model]]
 
 
-def leading_model(run: Run) -> str:
-    """The model that a report speaks of: the first of `leading_pair`."""
-    return leading_pair(run)[0]
+def headline_model(run: Run) -> str:
+    """The model that the headline is about: the first of `headline_pair`."""
+    return headline_pair(run)[0]
 
 
 def accuracy(run: Run, model: str) -> float:

@@ -23,7 +23,7 @@ from compass.report.headline import (
     format_interval,
     format_points,
     format_score,
-    leading_model,
+    headline_model,
     percent,
 )
 from compass.report.printable import printable
@@ -139,11 +139,11 @@ def form_section(run: Run) -> Section:
         ),
         Table(["model", "strict %", "lenient %", "difference", "in a box %"], rows),
     ]
-    best = leading_model(run)
-    found = find_comparison(run, best, run.models[0]) if best != run.models[0] else None
+    ours = headline_model(run)
+    found = find_comparison(run, ours, run.models[0]) if ours != run.models[0] else None
     if found and "form" in found:
         parts.append(
-            f"Of the {percent(found['difference'])} points between {best} and {run.models[0]}, {percent(found['form']['difference'])} "
+            f"Of the {percent(found['difference'])} points between {ours} and {run.models[0]}, {percent(found['form']['difference'])} "
             f"({format_interval(found['form']['ci95'])}) are form, and {percent(found['lenient']['difference'])} remain in the lenient reading."
         )
     parts += _work_shown(run)
@@ -192,8 +192,8 @@ def _missing_figures(run: Run) -> Iterator[Part]:
 
 
 def _gained_and_lost(run: Run) -> Iterator[Part]:
-    """How many problems the model that the report speaks of gained and lost against the first (or that against the last), and the clearest of them."""
-    before, after = run.models[0], leading_model(run)
+    """How many problems the headline's model gained and lost against the first one (where it is the first, the last against it), and the clearest of them."""
+    before, after = run.models[0], headline_model(run)
     if before == after:
         before, after = after, run.models[-1]
     several = any(item.tallies[after].samples > 1 for item in run.items if after in item.tallies)
@@ -253,21 +253,21 @@ def _commonest(run: Run, item: Item, model: str) -> str:
 
 
 def _verdicts(run: Run, names: list[str]) -> Iterator[Part]:
-    """Paired verdicts of the model that the report speaks of against each other one."""
-    best = leading_model(run)
-    others = [model for model in run.models if model != best]
+    """Paired verdicts of the headline's model against each other one."""
+    ours = headline_model(run)
+    others = [model for model in run.models if model != ours]
     for place, other in enumerate(others):
-        found = {name: find_comparison(run, best, other, name) for name in names}
+        found = {name: find_comparison(run, ours, other, name) for name in names}
         rows = [
             [name, one["verdict"], format_gap(one) if "ci95" in one else "", _remark(one)]
             for name, one in found.items()
             if one
         ]
         if rows:
-            head = ["benchmark", "verdict", f"{best} less {other}, paired by problem", "remark"]
+            head = ["benchmark", "verdict", f"{ours} less {other}, paired by problem", "remark"]
             kept = len(head) - (not any(row[-1] for row in rows))
             table = Table(head[:kept], [row[:kept] for row in rows])
-            yield table if place == 0 else Fold(f"{best} against {other}", [table])
+            yield table if place == 0 else Fold(f"{ours} against {other}", [table])
     if others:
         yield Note(
             "“Better” and “worse” need an interval without 0 and a p-value that is small enough for the number of comparisons made; so “cannot tell” may stand beside an "
