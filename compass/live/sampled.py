@@ -26,7 +26,7 @@ from compass.page.blocks import Block, Note, Responses, Table, figures, format_n
 from compass.prompts.registry import find_prompt
 from compass.report.printable import shorten
 from compass.runs.pipeline import Stage
-from compass.sampling.model_source import IDENTIFYING, Model, model_digest
+from compass.sampling.model_source import find_known_digest
 from compass.sampling.response import CUT_OFF, NOT_SAMPLED, UNFINISHED
 from compass.sampling.resume import DIGESTS
 from compass.settings import Settings
@@ -168,9 +168,8 @@ def _name_models(root: Path, settings: Settings | None, stores: list[Sampled]) -
     own = find_prompt(settings.evaluate.sampling.model_dump()).facts()["digest"] if settings else ""
     names: dict[str, str] = {}
     for name in (settings.evaluate.models or settings.models) if settings else ():
-        folder = root / "models" / name
-        if folder.is_dir() and _is_digest_known(folder, cache):
-            names.setdefault(model_digest(Model(str(folder)), cache), name)
+        if digest := find_known_digest(root / "models" / name, cache):  # a look at the page reads no weights
+            names.setdefault(digest, name)
     found = []
     for store in stores:
         facts = _read_facts(store.folder / "setup.json")
@@ -179,17 +178,6 @@ def _name_models(root: Path, settings: Settings | None, stores: list[Sampled]) -
         other = own and prompt.get("digest", own) != own
         found.append(f"{name}, prompt {prompt['name']}" if other else name)
     return found
-
-
-def _is_digest_known(folder: Path, cache: Path) -> bool:
-    """Whether the stage has read a model's files already, as they are: a look at the page reads no weights."""
-    known = _read_facts(cache)
-    for file in {file for pattern in IDENTIFYING for file in folder.glob(pattern)}:
-        status = file.stat()
-        start = f"{file.resolve()}\0{status.st_size}\0{status.st_mtime_ns}\0"
-        if not any(key.startswith(start) for key in known):
-            return False
-    return True
 
 
 def _read_facts(path: Path) -> dict[str, Any]:

@@ -136,16 +136,33 @@ def model_digest(model: Model | Server, cache: Path | None = None) -> str:
         return digest.hexdigest()
     known = _remembered(cache)
     seen = dict(known)
-    for file in sorted({file for pattern in IDENTIFYING for file in folder.glob(pattern)}):
+    for file in _identifying_files(folder):
         digest.update(f"{file.name}\0{file.stat().st_size}\0{_file_digest(file, seen)}".encode())
     if cache is not None and seen != known:
         write_json(cache, seen)
     return digest.hexdigest()
 
 
-def _file_digest(file: Path, seen: dict[str, str]) -> str:
+def find_known_digest(folder: Path, cache: Path) -> str | None:
+    """The digest of a model's folder where the cache remembers all of its files, so that none is read; else None."""
+    files, known = _identifying_files(folder), _remembered(cache)
+    return (
+        model_digest(Model(str(folder)), cache) if files and all(_file_key(file) in known for file in files) else None
+    )
+
+
+def _identifying_files(folder: Path) -> list[Path]:
+    return sorted({file for pattern in IDENTIFYING for file in folder.glob(pattern)})
+
+
+def _file_key(file: Path) -> str:
+    """What the cache remembers a file by: its path, size, time of change and inode."""
     status = file.stat()
-    key = f"{file.resolve()}\0{status.st_size}\0{status.st_mtime_ns}\0{status.st_ino}"
+    return f"{file.resolve()}\0{status.st_size}\0{status.st_mtime_ns}\0{status.st_ino}"
+
+
+def _file_digest(file: Path, seen: dict[str, str]) -> str:
+    key = _file_key(file)
     if key not in seen:
         with open(file, "rb") as opened:
             seen[key] = hashlib.file_digest(opened, "blake2b").hexdigest()
