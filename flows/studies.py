@@ -1,7 +1,7 @@
 """A study's runs: every arm with every seed, one after another through `flows.run`, each kept in `studies/results/NAME.json`.
 
-A run that is there with the settings and the model that the study asks for is done; all others stay in the file. So a study that was stopped or killed goes on with the run
-where it was, which itself goes on where that run's stages were; what arms share comes from DVC's cache.
+A run that is there with the settings and the model that the study asks for is done; all others stay in the file. So a study that was
+stopped or killed goes on with the run where it was, which itself goes on where its stages were; what arms share comes from DVC's cache.
 """
 
 from __future__ import annotations

@@ -126,7 +126,8 @@ def compare_scored(verdicts: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[
 
     Returns:
         Per pair with a problem in common `file`, `other`, `problems` (in both), `missing` (in one alone) and `other_golds` (ids that have other golds in
-        the two, so that each is a problem of one alone); and under `strict` and `lenient`, for the accuracy in that mode, `difference` and `ci95` (of accuracy, -1 to 1), `words` (better, worse or neither, with the figures that decide),
+        the two, so that each is a problem of one alone); and under `strict` and `lenient`, for the accuracy in that mode, `difference` and
+        `ci95` (of accuracy, -1 to 1), `words` (better, worse or neither, with the figures that decide),
         `p` and `p_corrected` (Holm, over all pairs).
     """
     apart = tell_files_apart(verdicts)

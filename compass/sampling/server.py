@@ -1,7 +1,8 @@
 """Sampling from OpenAI-compatible servers, with the same seeds and prompts as the offline engine: one client for one server or several.
 
 A prompt with a template of its own is sent to `/v1/completions`: as tokens where the weights are known, else as text, to which the server
-adds its first token. Any other is sent as messages (`/v1/chat/completions`), to which the server applies the model's template. A response comes whole: what a killed run loses is what was in hand.
+adds its first token. Any other is sent as messages (`/v1/chat/completions`), to which the server applies the model's template. A response
+comes whole: what a killed run loses is what was in hand.
 
 A server that answers 429 is asked less, and later. One that answers with another error, with half a response or not at all gets no work
 until it has answered a completion of one token (`/health` and `/v1/models` answer with a dead engine too); the others get what it had.
