@@ -8,8 +8,12 @@ from itertools import islice
 from compass.verifier.answer_type import answer_type
 from compass.verifier.reading.numbers import FRACTIONS, MULTIPLES
 
+FUNCTIONS = r"(?:sqrt|cbrt|log|ln|exp|(?:arc)?(?:sin|cos|tan))"
+"""Names of functions in plain text, as a regular expression."""
+CHANGING = r"twice|thrice|half|double|triple|times|plus|minus|negative|than|without|except|but"
+"""Words that make another value of the number after them, or a bound, wherever they stand before it; parts of a regular expression."""
 _TOKEN = re.compile(
-    r"(?P<tag></?[A-Za-z][^<>\n]{0,80}>)|(?P<function>(?<![A-Za-z])(?:sqrt|cbrt|log|ln|exp|(?:arc)?(?:sin|cos|tan))(?![A-Za-z])(?:_\{?\w{1,3}\}?)?|[√∛])"
+    rf"(?P<tag></?[A-Za-z][^<>\n]{{0,80}}>)|(?P<function>(?<![A-Za-z]){FUNCTIONS}(?![A-Za-z])(?:_\{{?\w{{1,3}}\}}?)?|[√∛])"
     r"|(?P<letter>(?<![^\W\d_])(?<!\w['’])[A-Za-zα-ωΑ-Ω](?![^\W\d_]|['’]|\.[a-z]))|(?P<power>[⁰¹²³⁴-⁹⁻]+)|(?P<word>[^\W\d_]+)|(?P<number>\d+(?:\.\d+)?)"
     r"|(?P<gives>=>|->|[→⇒⟹]|(?<![<>!])=(?!/)|[≈~])|(?P<dash>[-−–])|(?P<sign>[<>!]=|=/=|[+*/^_<>≤≥≠±∓×·÷⋅∈≡])"
     r"|(?P<bracket>[()\[\]{}|])|(?P<other>\S)"
@@ -26,7 +30,7 @@ _CHANGED_AFTER = re.compile(
     r"\s(?:and\sa\s(?:half|third|quarter)|or\s(?!so\b)\w+|to\sthe\s(?:power|\w+th)|short\sof|(?:above|below|under)\s\w+)\b"
 )
 _CHANGED_BEFORE = re.compile(
-    rf"\b(?:twice|thrice|half|double|triple|times|plus|minus|negative|than|(?-i:over|under|below|above)|without|except|but|not|(?:divided|divisible|multiplied)\sby|choose|base|modulo|mod"
+    rf"\b(?:{CHANGING}|(?-i:over|under|below|above)|not|(?:divided|divisible|multiplied)\sby|choose|base|modulo|mod"
     rf"|(?:half|{'|'.join(FRACTIONS)}|{'|'.join(word[:-1] for word in FRACTIONS)}|root|square|cube|power|multiple|factor|divisor|reciprocal"
     r"|inverse|negative|opposite|double|triple|logarithm|sine|cosine|tangent|factorial)s?\sof)\s(?:the\s|an?\s)?$",
     re.IGNORECASE,

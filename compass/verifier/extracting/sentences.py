@@ -17,6 +17,8 @@ from compass.verifier.extracting.languages import (
     VERBS,
 )
 from compass.verifier.extracting.plain_formulas import (
+    CHANGING,
+    FUNCTIONS,
     changes_next,
     find_beginning,
     find_scale,
@@ -73,7 +75,7 @@ _SPOKEN = re.compile(r"(?:(?<=[\d)])|(?<=\b[a-z]))\s(plus|minus)\s(?=[\d(])")
 """A sign in words between two numbers."""
 _SIGN_WORD = re.compile(r"(?<![\d)}$]\s)(?<!\b[A-Za-z]\s)\b(?:minus|negative)\s(?=\\?\$?\d)")
 """A sign in words before a number."""
-_MATH_WORD = re.compile(r"(?<![A-Za-z\\])(?:(?:sqrt|cbrt|log|ln|exp|(?:arc)?(?:sin|cos|tan))(?=\s?\()|pi(?![A-Za-z]))")
+_MATH_WORD = re.compile(rf"(?<![A-Za-z\\])(?:{FUNCTIONS}(?=\s?\()|pi(?![A-Za-z]))")
 """A name of a function or of a constant in plain text."""
 _RESTATED = re.compile(
     r"(?<=[\w})%$])\s?,?\s(?:(?:or|that\sis,?|i\.e\.,?)\s(?:about|approximately|roughly|around|nearly)|in\sother\swords,?)\s[^,;]*$"
@@ -846,7 +848,7 @@ _SAID_AFTER = re.compile(r"\\text\w{0,6}\s?\{\s*(?:입니다|이다|です|で�
 
 
 _CHANGING = re.compile(
-    r"\b(?:twice|thrice|half|double|triple|times|plus|minus|negative|than|at\s(?:least|most)|up\sto|bound|below|above|under|over|without|except|but|if|no|not|never|of\W*$)\b",
+    rf"\b(?:{CHANGING}|at\s(?:least|most)|up\sto|bound|below|above|under|over|if|no|not|never|of\W*$)\b",
     re.IGNORECASE,
 )
 """Words that make what they announce another value, or only a bound of it."""
