@@ -61,9 +61,15 @@ def compute_score(
         `score` (the reward; +1.0 or -1.0 without `function`), `acc` (1.0 or 0.0, what dynamic sampling filters groups by), `pred` (the answer
         read), `outcome` and `method` (the verifier's verdict and how it decided), `leaned` (names of the rules that a right
         verdict leans on, joined by commas) and `problem_id`.
+
+    Raises:
+        TypeError: no gold without a `function`, or a gold that is neither text nor a number.
     """
+    if ground_truth is None and not function:
+        raise TypeError("`ground_truth` must be text, found None: leave problems without a gold out")
     info = extra_info or {}
-    gold = gold_of(str(ground_truth), info.get("alternatives"), info.get("tolerance"))
+    known = str(ground_truth) if function and ground_truth is not None else ground_truth  # a function takes any gold
+    gold = gold_of(known, info.get("alternatives"), info.get("tolerance"))
     judgement = judge(gold=gold, response=solution_str, question=info.get("question"))
     score, acc = (1.0, 1.0) if judgement.equal else (-1.0, 0.0)
     if function:

@@ -12,8 +12,10 @@ names. Nothing else ever counts as near: no formula in a variable, no word, no d
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from numbers import Real
+from typing import NamedTuple, Self
 
 from flint import arb, fmpq
 
@@ -32,14 +34,44 @@ from compass.verifier.tree import Node, Product, Unreadable, contains, infinite_
 from compass.verifier.verdict import Finding, Leniency, lean
 
 
-class Gold(NamedTuple):
-    """A reference answer with all that its source accepts."""
-
+class _Fields(NamedTuple):
     answer: str
     alternatives: tuple[str, ...] = ()
-    """Other answers, each right on its own. The parts of one answer, all of which are needed, are one text: `1, 2`."""
     tolerance: str | None = None
-    """How far a number may be off: `0.01` absolutely, `5%` of the gold; None asks for equality."""
+
+
+class Gold(_Fields):
+    """A reference answer with all that its source accepts.
+
+    Args:
+        answer: text, or a number.
+        alternatives: other answers, each right on its own: a text, or several. The parts of one answer, all of which are needed, are one
+            text: `1, 2`.
+        tolerance: how far a number may be off: `0.01` absolutely, `5%` of the gold; None asks for equality.
+
+    Raises:
+        TypeError: a field that holds something else than text and numbers; the message names it.
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls, answer: str | Real, alternatives: str | Iterable[str | Real] = (), tolerance: str | Real | None = None
+    ) -> Self:
+        several = (alternatives,) if isinstance(alternatives, str | Real) else alternatives
+        if not isinstance(several, Iterable) or isinstance(several, Mapping):
+            raise TypeError(f"a gold's alternatives must be texts, found {type(several).__name__}")
+        others = tuple(_write(one, "alternatives") for one in several)
+        bound = None if tolerance is None else _write(tolerance, "tolerance")
+        return super().__new__(cls, _write(answer, "answer"), others, bound)
+
+
+def _write(value: object, field: str) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Real) and not isinstance(value, bool):
+        return str(value)
+    raise TypeError(f"a gold's {field} must be text, found {type(value).__name__}")
 
 
 def split_alternatives(gold: str | Gold) -> tuple[str | Gold, ...]:

@@ -58,6 +58,14 @@ def test_alternatives_and_a_tolerance_reach_the_verifier() -> None:
     paid = [compute_score("tiny", rf"\boxed{{{answer}}}", "12", info)["score"] for answer in ("12", "7", "12.05", "9")]
     assert paid == [1.0, 1.0, 1.0, -1.0]
     assert compute_score("tiny", r"\boxed{12.05}", "12", info)["leaned"] == "tolerance"
+    info = {"alternatives": "2/3", "tolerance": 0.01}
+    paid = [compute_score("tiny", rf"\boxed{{{answer}}}", 0.25, info)["score"] for answer in ("2/3", "0.255", "2", "3")]
+    assert paid == [1.0, 1.0, -1.0, -1.0]
+
+
+def test_no_gold_is_no_word() -> None:
+    with pytest.raises(TypeError, match="`ground_truth` must be text, found None"):
+        compute_score("tiny", r"\boxed{none}", None)  # type: ignore[arg-type]
     assert compute_score("tiny", r"\boxed{7}", "12", {"alternatives": [], "tolerance": ""})["score"] == -1.0
 
 

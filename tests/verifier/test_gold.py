@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
+from fractions import Fraction
+from typing import Any
+
 import pytest
 
-from compass.verifier import Gold, Outcome, ToleranceError, judge, read_tolerance, reward, verify
+from compass.verifier import Gold, Outcome, ToleranceError, judge, judge_many, read_tolerance, reward, verify
 
 
 @pytest.mark.parametrize("answer", ["1/0", "9^{9^{9^9}}", r"\boxed{}", "(" * 60])
@@ -68,3 +72,35 @@ def test_the_strict_mode_asks_for_the_form_of_the_gold_that_is_met() -> None:
     question = r"Simplify $2+8$ or $\sqrt{50}+\sqrt{18}$."
     assert reward(r"\boxed{2+8}", gold, question) == -1.0
     assert reward(r"\boxed{10}", gold, question) == 1.0
+
+
+@pytest.mark.parametrize("alternatives", ["2/3", ["2/3"], ("2/3",), {"2/3"}, iter(["2/3"])])
+def test_alternatives_are_a_text_or_several(alternatives: Any) -> None:
+    gold = Gold("1/3", alternatives=alternatives)
+    assert gold == Gold("1/3", ("2/3",))
+    assert [verify(gold=gold, answer=answer).equal for answer in ("1/3", "2/3", "2", "3")] == [True, True, False, False]
+    assert [one.equal for one in judge_many([(gold, r"\boxed{2/3}"), (gold, r"\boxed{2}")])] == [True, False]
+
+
+def test_a_number_stands_for_its_text() -> None:
+    gold = Gold(4, alternatives=[7, Fraction(1, 2)], tolerance=0.1)
+    assert gold == pickle.loads(pickle.dumps(gold)) == ("4", ("7", "1/2"), "0.1")
+    assert [verify(gold=gold, answer=answer).equal for answer in ("4.05", "7", "0.5", "5")] == [True, True, True, False]
+    assert verify(gold=Gold("1", tolerance=1e-5), answer="1.000001").equal
+
+
+@pytest.mark.parametrize(
+    ("fields", "name"),
+    [
+        ({"answer": None}, "answer"),
+        ({"answer": True}, "answer"),
+        ({"answer": ["5"]}, "answer"),
+        ({"answer": "5", "alternatives": None}, "alternatives"),
+        ({"answer": "5", "alternatives": [None]}, "alternatives"),
+        ({"answer": "5", "alternatives": {"6": 1}}, "alternatives"),
+        ({"answer": "5", "tolerance": [0.1]}, "tolerance"),
+    ],
+)
+def test_a_field_of_another_type_is_named(fields: dict[str, Any], name: str) -> None:
+    with pytest.raises(TypeError, match=f"a gold's {name} must be text"):
+        Gold(**fields)
