@@ -143,11 +143,27 @@ def read_answer(response: str, mode: Mode = Mode.LENIENT, question: str | None =
     reading = _read_own_turn(keep_own_turn(response[-MAX_RESPONSE:]), mode, question)
     if reading.answer is not None:
         answer = drop_announcement(reading.answer) if reading.evidence == "box" else reading.answer
-        reading = reading._replace(answer=_write_as_asked(answer, question))
+        reading = reading._replace(answer=_write_as_asked(_write_letter_first(answer), question))
     if reading.answer is not None and _may_hold_value(reading.answer):
         part = find_readable_part(reading.answer, find_numbers(question or ""), boxed=reading.evidence == "box")
         return reading._replace(answer=part or reading.answer)
     return reading
+
+
+_LETTER_LAST = re.compile(
+    r"(?P<value>[^\n]*?[\w)}%$])(?:\s|\\[ ,;:!]|\\q?quad(?![a-z]))*"
+    r"(?:(?<=[\s,;:!d ])\((?:\\(?:text|math)\w{0,4}\s?\{)?(?P<letter>[A-H])\}?\)|\\(?:text|math)\w{0,4}\s?\{\s*\((?P<set>[A-H])\)\s*\})[.\s]*"
+)
+"""A value before the letter of its choice: `5 \\text{ (D)}`."""
+
+
+def _write_letter_first(answer: str) -> str:
+    """An answer of a value and then its letter as the letter and then the value, `(D) 5`; any other as it is, a product such as `2(D)` among
+    them."""
+    last = _LETTER_LAST.fullmatch(answer)
+    if last is None or not re.search(r"\d", last["value"]) or answer_type(last["value"]) in _PROSE:
+        return answer
+    return f"({last['letter'] or last['set']}) {last['value']}"
 
 
 def _write_as_asked(answer: str, question: str | None) -> str:
@@ -333,6 +349,8 @@ _MARKUP = re.compile(
 """Tags of HTML that set text; those of a block end a line, those of a cell part words."""
 
 
+_PROOF_END = re.compile(r"(?<=[\w)}\]$%.!*])\s{0,3}[∎■□](?=\s*(?:\n|\Z))")
+"""The mark of a proof's end, behind a value or a sentence."""
 _CALCULATION = re.compile(r"<<[^<>\n]{1,200}>>")
 """A calculator's note: `3 + 4 = <<3+4=7>>7`."""
 _FLAG = re.compile(
@@ -343,9 +361,10 @@ _FLAG = re.compile(
 
 
 def _drop_decoration(text: str) -> str:
-    """The text without what only sets or annotates it: emoji, HTML's tags, a calculator's notes, flags of an object. An emoji before a capital
+    """The text without what only sets or annotates it: emoji, HTML's tags, a calculator's notes, flags of an object, the mark of a
+    proof's end. An emoji before a capital
     ends a sentence."""
-    text = _FLAG.sub(r"\g<1>0", _CALCULATION.sub("", text))
+    text = _PROOF_END.sub("", _FLAG.sub(r"\g<1>0", _CALCULATION.sub("", text)))
     if "</" in text:
         text = _MARKUP.sub(lambda tag: "\n" if tag[1] else " | " if tag[2] else "", re.sub(r"(?<=\d)(?=<)", " ", text))
     return _PICTURES.sub(lambda match: "\n" if match["ends"] else "", text)

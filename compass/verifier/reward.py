@@ -92,6 +92,8 @@ def check_form(gold: str | Gold, answer: str, verdict: Verdict, question: str | 
     """The verdict on an answer, or why the strict mode does not accept the form of one that is equal; `gold` has no alternatives."""
     if mode != Mode.STRICT or not verdict.equal or verdict.detail == "the same text":
         return verdict
+    if verdict.detail.startswith("choice "):
+        return verdict  # the letter decides, be the value beside it in its final form or not
     text = gold_text(gold)
     if not is_final(text, answer):
         return NOT_FINAL

@@ -202,3 +202,15 @@ def test_a_letter_after_a_label_is_the_choice(gold: str, letter: str, label: str
 def test_a_value_after_a_label_is_the_answer(value: str, label: str) -> None:
     response = f"We add the numbers.\n{label.format(value if '$' in label else f'${value}$')}"
     assert judge(gold=value, response=response).equal, response
+
+
+VALUE_AND_LETTER = [r"\boxed{{{} ({})}}", r"\boxed{{{} \text{{ ({})}}}}", r"\boxed{{{}\quad\mathrm{{({})}}}}", "The answer is ${}$ ({}).", "The answer is ${}$. ∎", "**Answer:** ${}$ ∎", "#### {} □"]  # fmt: skip
+
+
+@COMMON
+@given(constants(), st.sampled_from("ABCD"), st.sampled_from("ABCD"), st.sampled_from(VALUE_AND_LETTER))
+def test_what_follows_a_value_does_not_hide_it(value: str, letter: str, other: str, form: str) -> None:
+    response = form.format(value, letter)
+    assert judge(gold=value, response=response).equal, response
+    assert judge(gold=other, response=response).equal is (other == letter and form.count("{}") == 2), response
+    assert not judge(gold=f"{value}+1", response=response).equal, response
