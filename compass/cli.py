@@ -93,6 +93,9 @@ SECTIONS = {
 MORE = "More"
 
 USAGE_ERROR = 2
+USAGE_ERRORS = {"verify": 3}
+"""Exit status of wrong words where 2 says something else."""
+
 EXIT_STATUS = """\
 Exit status: 0 all is well; 1 an input cannot be used, and the message says what to do; 2 wrong command, option or name of a stage; \
 3 a stage or a service failed; 130 interrupted. Where a command's own help says otherwise, that holds.
@@ -167,7 +170,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if debug:
             raise
         print(_usage_message(error, chosen), file=sys.stderr)
-        return USAGE_ERROR
+        return USAGE_ERRORS.get(chosen, USAGE_ERROR)
     except UserError as error:
         if debug:
             raise

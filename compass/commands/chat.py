@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+from compass.commands.verify import Answer
 from compass.errors import UserError
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Question:
 class Asked:
     """What is asked, and how it is sampled."""
 
-    gold: str = ""
+    gold: Answer = ""
     """the right answer, to judge the responses by."""
     problem: str = ""
     """ask a collected problem or a benchmark's: its id, SOURCE:ROW, or BENCHMARK:ITEM, as `compass why` takes it."""

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import json as json_lines
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from cyclopts import Parameter
 
 from compass.errors import UserError
 from compass.verifier import Mode, Outcome, answer_type, extract_answer, judge, list_candidates, verify_many
 from compass.verifier import verify as verdict_of
 from compass.verifier.reading.normalise import normalise
 from compass.verifier_attack import Attack, Paid, run_attack
+
+
+def _refuse_option(_: Any, value: str | None) -> None:
+    if value and re.fullmatch("--[a-z][a-z-]*(=.*)?", value):
+        raise ValueError(f"{value} is no option")
+
+
+Answer = Annotated[str, Parameter(allow_leading_hyphen=True, validator=_refuse_option)]
+"""A gold or an answer, which may be negative."""
 
 _EXIT = {Outcome.EQUAL: 0, Outcome.DIFFERENT: 1, Outcome.UNRECOGNISED: 2}
 _ABOUT = {
@@ -35,8 +47,8 @@ class AttackError(UserError):
 
 
 def verify(
-    gold: str | None = None,
-    answer: str | None = None,
+    gold: Answer | None = None,
+    answer: Answer | None = None,
     /,
     *,
     response: bool = False,
@@ -49,7 +61,7 @@ def verify(
 ) -> int:
     """Judge whether an answer equals a gold, and say how it was decided.
 
-    Exit status of one pair: 0 equal, 1 different, 2 unrecognised, 3 an input cannot be used. With `--file` and `--attack`: 0.
+    Exit status of one pair: 0 equal, 1 different, 2 unrecognised, 3 an input or an option cannot be used. With `--file` and `--attack`: 0.
 
     Args:
         gold: the reference answer.

@@ -40,8 +40,8 @@ def test_a_question_is_answered_read_and_judged(url, capsys) -> None:
         "  gold:   5  right (the same text)",
     ]
     assert "loading m: prompt default, temperature 1, at most 2048 tokens" in err
-    assert main(["chat", url, "What is 2+3?", "--gold", "6"]) == 0
-    assert "gold:   6  wrong (" in capsys.readouterr().out
+    assert main(["chat", url, "What is 2+3?", "--gold", "-5"]) == 0
+    assert "gold:   -5  wrong (" in capsys.readouterr().out
 
 
 def test_what_only_the_lenient_reader_takes_is_shown_as_that(url, capsys) -> None:

@@ -28,6 +28,20 @@ def test_the_exit_code_is_the_outcome(answer: str, code: int) -> None:
     assert call(r"\frac12", answer) == code
 
 
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ([r"-\frac{1}{2}", "-0.5"], 0),
+        (["--response", "-3", r"So \boxed{-4}."], 1),
+        (["--fiel", "pairs.jsonl"], 3),
+        (["1", "2", "--jsno"], 3),
+        (["1", "2", "3"], 3),
+    ],
+)
+def test_a_negative_answer_is_no_option_and_a_wrong_option_no_verdict(words: list[str], code: int) -> None:
+    assert call(*words) == code
+
+
 def test_a_response_is_read_first(capsys: pytest.CaptureFixture[str]) -> None:
     assert call("--response", "4", r"2+2 is \boxed{4}") == 0
     assert call("--response", "4", "") == 2
