@@ -36,9 +36,10 @@ from compass.runs.progress import StageProgress, read_run
 from compass.runs.repository import ask_git
 from compass.runs.run_name import LAST_RUN, LAST_STAGE, list_changed, run_name, slug
 from compass.settings import load_settings
-from compass.settings.load import read_text
+from compass.settings.load import check_values, parse_values, read_text
 from flows.dvc_process import DvcError, dvc_command, run_command, take_run_turn
 from flows.overrides import Change, change_text, check_edits, find_parameters, format_parameters, write_overrides
+from stages._deps import fit_graph
 
 Scope = Literal["upto", "only", "downstream"]
 
@@ -163,6 +164,8 @@ def run(
         changes = write_overrides(root, request.overrides, request.profile) if wanted else []
         for change in changes:
             (log or print)(f"params.yaml: {change}")
+        if fit_graph(root):
+            (log or print)("dvc.yaml now says which RL stages and files these parameters name")
         name = request.name or plan_name(root)
         variables = {
             "COMPASS_PIPELINE_RUN": f"run-{socket.gethostname()}-{os.getpid()}-{time.time_ns()}",
@@ -209,15 +212,23 @@ def check_request(request: RunRequest, root: Path) -> None:
     stages = list(Graph(root).stages)
     if not stages:
         raise UserError(f"{root / 'dvc.yaml'}: no stages found; run this from the repository's root")
-    if request.target is not None and request.target not in stages:
+    text = read_text(find_parameters(root, request.profile))
+    if request.target is not None and request.target not in [*stages, *_list_rl_stages(text, request)]:
         hint = did_you_mean(request.target, stages).rstrip() or f"there are {', '.join(stages)}"
         raise WrongName(f"there is no stage {request.target!r}; {hint}")
     if request.target is None and request.scope != "upto" and not request.extra:
         raise UserError(f"give the stage to run {'alone' if request.scope == 'only' else 'from'}")
     _check_name(request.name, root)
-    text = read_text(find_parameters(root, request.profile))
     _check_edits(request, root)
     check_before_run(root, change_text(text, request.overrides)[0] if request.overrides else text)
+
+
+def _list_rl_stages(text: str, request: RunRequest) -> list[str]:
+    """The RL stages that a parameter file and a request name, which dvc.yaml has once the run has begun; none where they cannot be read."""
+    try:
+        return list(check_values(parse_values(change_text(text, request.overrides)[0])).rl.stages)
+    except UserError:  # said by the check of all settings, with everything else that is wrong
+        return []
 
 
 def _check_name(name: str | None, root: Path) -> None:

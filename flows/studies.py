@@ -33,11 +33,12 @@ from compass.settings.section import Section
 from compass.studies.study import FOLDER, RESULTS, Study, find_model, list_measures
 from flows.overrides import FILE, change_text, check_edits, find_parameters
 from flows.run import RunRequest, RunResult, find_free_name, list_experiments
+from stages._deps import fit_graph
 
 CURVES = ("accuracy", "entropy", "response_tokens", "left_out")
 """What is kept of every iteration."""
 
-WRITTEN = (FILE, RESULTS.as_posix())
+WRITTEN = (FILE, "dvc.yaml", RESULTS.as_posix())
 """Tracked files that every study changes: their changes say nothing of the code."""
 
 WITHOUT_SCORES: Any = {
@@ -284,6 +285,7 @@ def run_study(name: str, study: Study, root: Path, *, start: Start, show: Callab
             facts["experiment"] = experiment if experiment in list_experiments(root) else None
         _keep(name, root, facts)
     write_text(root / FILE, read_text(find_parameters(root, study.profile)))
+    fit_graph(root)
     return 3 if failed else 0
 
 

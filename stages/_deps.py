@@ -27,6 +27,7 @@ from stages._rl_entries import (
     CURATION,
     MARKED,
     WARM_START_DATA,
+    check_names,
     filter_deps,
     is_curation_set,
     named_deps,
@@ -201,19 +202,45 @@ def write_deps(text: str, root: Path, settings: Settings) -> str:
     return "\n".join(lines) + "\n"
 
 
+def fit_graph(root: Path = Path()) -> bool:
+    """Have dvc.yaml say what the parameters in force name, RL stages and files, where it does not yet.
+
+    Returns:
+        Whether it was written. A dvc.yaml without a stage of this pipeline is the user's own and stays.
+
+    Raises:
+        SettingsError: params.yaml cannot be used.
+    """
+    path = root / "dvc.yaml"
+    if not path.exists() or not any("-m stages." in str(entry.get("cmd")) for entry in graph(root).values()):
+        return False
+    settings = load_settings(root / "params.yaml")
+    try:
+        check_names(settings, path)
+    except SettingsError:
+        _write_graph(root, settings)
+        return True
+    return False
+
+
 def main(root: Path = Path()) -> None:
     """Write the RL stages of params.yaml and what every stage depends on into dvc.yaml.
 
     Raises:
         SettingsError: params.yaml cannot be used.
     """
+    written = _write_graph(root, load_settings(root / "params.yaml"))
+    print(f"{root / 'dvc.yaml'}: {'written; `git diff dvc.yaml` shows what changed' if written else 'as it was'}")
+
+
+def _write_graph(root: Path, settings: Settings) -> bool:
     path = root / "dvc.yaml"
-    settings = load_settings(root / "params.yaml")
     before = path.read_text(encoding="utf-8")
     text = write_entries(before, start_deps(settings), reward_deps(settings, root))
     text = write_deps(text, root, settings)
-    write_text(path, text)
-    print(f"{path}: {'as it was' if text == before else 'written; `git diff dvc.yaml` shows what changed'}")
+    if text != before:
+        write_text(path, text)
+    return text != before
 
 
 if __name__ == "__main__":

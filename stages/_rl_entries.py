@@ -42,10 +42,7 @@ def rl_names(graph: Mapping[str, Any]) -> list[str]:
     return [name for name, entry in graph.items() if str(entry.get("cmd", "")).startswith(COMMAND)]
 
 
-_WRITE_GRAPH = (
-    "run `make deps`, which writes dvc.yaml from params.yaml; a setting given with -S has to be written into params.yaml first, "
-    "and a profile put in force with `compass profile use`"
-)
+_WRITE_GRAPH = "run `make deps`, which writes dvc.yaml from params.yaml, as `compass run` and `compass profile use` do by themselves"
 
 
 def check_names(settings: Settings, path: Path = Path("dvc.yaml")) -> None:
@@ -82,8 +79,7 @@ def check_names(settings: Settings, path: Path = Path("dvc.yaml")) -> None:
         if reward and reward not in graph[name]["deps"]:
             raise SettingsError(
                 f"{path} does not say that {name} depends on {reward}, which `rl.reward.function` names",
-                "write its name into params.yaml (-S and a study's arm do not), then run `make deps`, which writes dvc.yaml; before a study "
-                "whose arm names it, take it out of params.yaml again",
+                _WRITE_GRAPH,
             )
     for path_ in filter_deps(settings, path.parent):
         if not any(path_ == dep or path_.startswith(f"{dep}/") for dep in graph.get("denoise", {}).get("deps", [])):

@@ -20,7 +20,6 @@ from compass.errors import UserError
 from compass.settings import Settings, SettingsError
 from compass.settings.load import parse_values, read_values, settings_or_faults
 from compass.yaml_files import read_yaml
-from stages._rl_entries import check_names
 
 _MEND_FILE = "repair params.yaml, or write it again with `compass profile use NAME --force`"
 _MEND_VALUE = "change it in params.yaml; profiles/ has complete examples"
@@ -58,7 +57,7 @@ def find_problems(
         settings = read
     found, rows = find_data_problems(settings, root)
     return [
-        *find_graph_problems(settings, root),
+        *find_graph_problems(root),
         *found,
         *find_model_problems(settings, root),
         *find_filter_problems(settings, root),
@@ -68,17 +67,13 @@ def find_problems(
     ]
 
 
-def find_graph_problems(settings: Settings, root: Path) -> list[Finding]:
-    """What is wrong with dvc.yaml for these settings."""
+def find_graph_problems(root: Path) -> list[Finding]:
+    """What is wrong with dvc.yaml; that it says what the parameters name, a run sees to itself."""
     path = root / "dvc.yaml"
     if not path.is_file():
         return [Finding("dvc.yaml", f"there is none in {root.resolve()}", "run this in the repository's root")]
     try:
-        stages = read_yaml(path).get("stages") or {}
-        if any(
-            "-m stages." in str(entry.get("cmd")) for entry in stages.values()
-        ):  # else its stages are the user's own
-            check_names(settings, path)
+        read_yaml(path)
     except UserError as error:
         found = error.message.replace(f"{path}: ", "").replace(str(path), path.name)
         return [Finding("dvc.yaml", found, error.remedy or "repair it, or take it from git: `git checkout dvc.yaml`")]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json as json_lines
 import os
 from pathlib import Path
-from typing import Any
 
 from cyclopts import App
 
@@ -30,14 +29,16 @@ def use(name: str, /, *, force: bool = False) -> int:
     from compass.files import atomic_path
     from compass.settings import load_settings
     from flows.overrides import check_edits, find_parameters
+    from stages._deps import fit_graph
 
     source, target = find_parameters(Path(), name), Path("params.yaml")
-    settings = load_settings(source)
+    load_settings(source)  # checked before it replaces the other
     if target.exists() and not force:
         check_edits(name)
     with atomic_path(target) as temporary:
         temporary.write_bytes(source.read_bytes())
-    _fit_graph(settings)
+    if fit_graph():
+        print("dvc.yaml now says which RL stages and files these parameters name")
     print(f"params.yaml is now the profile {name}; `compass run` runs it")
     if "$COMPASS_DATA" in source.read_text(encoding="utf-8").partition("\ncollect:")[2] and not os.environ.get(
         "COMPASS_DATA"
@@ -102,15 +103,3 @@ def list_(*, json: bool = False) -> int:
     for profile in found:
         print(f"{'*' if profile['in_use'] else ' '} {profile['name']}")
     return 0
-
-
-def _fit_graph(settings: Any) -> None:
-    """Have dvc.yaml, where there is one, say what the parameters in force name: RL stages and files."""
-    from compass.settings import SettingsError
-    from stages import _deps, _rl_entries
-
-    try:
-        _rl_entries.check_names(settings)
-    except SettingsError:
-        _deps.main()
-        print("dvc.yaml now says which RL stages and files these parameters name")

@@ -206,5 +206,5 @@ def _allowed(annotation: Any, location: tuple[int | str, ...]) -> list[str]:
         return _allowed(annotation.model_fields[str(location[0])].annotation, location[1:])
     inner = get_args(annotation)
     if get_origin(annotation) in (list, dict):
-        return _allowed(inner[-1], location[1:])
+        return _allowed(inner[-1], location[1:]) if location else []  # its own keys are the user's
     return next((keys for kind in inner if (keys := _allowed(kind, location))), [])

@@ -44,8 +44,6 @@ SLIPS = [
     ({"collect.benchmarks.0.id_field": "uid"}, "collect.benchmarks.0 (held-out).id_field", "the field 'uid'",
      "did you mean id?"),
     ({"collect.benchmarks": []}, "collect.benchmarks", "is empty", "at least one benchmark"),
-    ({"rl.stages": {"one": {"init_from": "base", "steps": 1}}, "curriculum.mixes": {"one": {"1": 1.0}}}, "dvc.yaml",
-     "dvc.yaml has the RL stages rl-1, rl-2, rl-3", "run `make deps`"),
     ({"base": {"model": "$COMPASS_MODEL"}}, "base.model", "$COMPASS_MODEL is not set", "`export COMPASS_MODEL="),
     ({"base": {"model": "owner/name"}}, "base.revision", "is empty, and base.model is the hub id owner/name",
      "give the commit"),

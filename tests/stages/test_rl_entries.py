@@ -11,7 +11,9 @@ import yaml
 
 from compass.runs.dvc_files import Graph
 from compass.settings import Settings, SettingsError, load_settings
-from stages._deps import graph, main, write_deps
+from flows.run import RunRequest, check_request
+from flows.run import run as run_pipeline
+from stages._deps import fit_graph, graph, main, write_deps
 from stages._rl_entries import check_names, named_deps, rl_names, start_deps, write_entries
 from tests.conftest import changed_profile, fitted_graph
 
@@ -204,8 +206,28 @@ def test_a_stage_of_an_unfitted_graph_stops_and_says_so(repository: Path) -> Non
     assert ended.returncode == 1
     assert ended.stderr == (
         "verify: dvc.yaml has the RL stages rl-1, rl-2, rl-3, `rl.stages` in params.yaml has warm, hard; "
-        "run `make deps`, which writes dvc.yaml from params.yaml; a setting given with -S has to be written into params.yaml first, and a profile put in force with `compass profile use`\n"
+        "run `make deps`, which writes dvc.yaml from params.yaml, as `compass run` and `compass profile use` do by themselves\n"
     )
+
+
+def test_a_run_fits_the_graph_to_what_it_is_given(repository: Path) -> None:
+    assert run(repository, "-m", "dvc", "init", "-q", "--no-scm").returncode == 0
+    only = {"rl.stages": {"only": {"init_from": "base", "steps": 5}}, "curriculum.mixes": {"only": {"1": 1.0}}}
+    lines: list[str] = []
+    check_request(RunRequest(target="only", overrides=only), repository)  # a stage that dvc.yaml does not have yet
+    # --dry: DVC reads the graph and runs nothing
+    run_pipeline(RunRequest(target="collect", overrides=only, extra=("--dry",)), repository, log=lines.append)
+    assert "dvc.yaml now says which RL stages and files these parameters name" in lines
+    assert tuple(graph(repository)) == load_settings(repository / "params.yaml").stages
+    assert [name for name in graph(repository) if name in ("warm", "hard", "only", "rl-1")] == ["only"]
+    assert not fit_graph(repository)  # it fits
+
+
+def test_the_user_s_own_graph_stays(tmp_path: Path) -> None:
+    own = "stages:\n  train:\n    cmd: python train.py\n"
+    (tmp_path / "dvc.yaml").write_text(own)
+    assert not fit_graph(tmp_path)
+    assert (tmp_path / "dvc.yaml").read_text() == own
 
 
 def test_dvc_reads_the_graph_of_stages_under_other_names(repository: Path) -> None:
