@@ -297,6 +297,11 @@ def interruptible() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
+class OpenAiServer(ThreadingHTTPServer):
+    request_queue_size = 256
+    """Connections that wait. Of more than these (5 by default) the kernel drops some, and a client tries again after up to a minute."""
+
+
 @pytest.fixture
 def openai_server() -> Iterator[ThreadingHTTPServer]:
     """A server on this machine that speaks as much of OpenAI's protocol as is asked of it.
@@ -304,7 +309,7 @@ def openai_server() -> Iterator[ThreadingHTTPServer]:
     It answers with what it was asked and the seed. `models` are what it offers, `asked` what it was asked (path, body, key), and
     `answers` maps a user's text to another answer.
     """
-    made = ThreadingHTTPServer(("127.0.0.1", 0), OpenAiHandler)
+    made = OpenAiServer(("127.0.0.1", 0), OpenAiHandler)
     made.models, made.asked, made.answers, made.tells_tokens = ["m"], [], {}, True
     made.url = f"http://127.0.0.1:{made.server_address[1]}"
     threading.Thread(target=made.serve_forever, daemon=True).start()
