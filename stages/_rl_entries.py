@@ -1,5 +1,5 @@
-"""The RL stages in dvc.yaml: written from `rl.stages` of params.yaml by `make deps`, compared with it by every stage; and what
-`base`, `grade` and the data stages read because a parameter names it.
+"""The RL stages in dvc.yaml: written from `rl.stages` of params.yaml by `compass run` and `make deps`, compared with it by every stage;
+and what `base`, `grade` and the data stages read because a parameter names it.
 
 An entry takes the files that parameters name from there (`models/${rl.stages.NAME.init_from}`, `${collect.sources.0.path}`), so that
 DVC follows a change of them by itself. A hub id is pinned by its revision, which is a parameter; a URL and a path with a variable

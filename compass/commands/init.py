@@ -219,9 +219,7 @@ def _write(text: str, target: Path, name: str, *, in_force: bool, force: bool) -
     write_text(target, text)
     print(f"{'wrote':10} {target}")
     settings = load_settings(target)
-    # `profile use` fits dvc.yaml to the parameters.
-    found = [problem for problem in find_problems(".", settings) if problem.where != "dvc.yaml"]
-    if found:
+    if found := find_problems(".", settings):
         again = f"fix {target}, then `compass profile use {name}`" if in_force else f"fix {target}"
         raise UserError(f"{format_findings(found)}\n{again}")
     if in_force:

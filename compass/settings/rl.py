@@ -23,7 +23,7 @@ class RlStage(Recipe):
 
     init_from: str
     """The model whose weights it starts from: `base`, an earlier RL stage, or a model from elsewhere: a folder or `.gguf` file (a path with
-    `/`) or a hub id. `$NAME` is filled in. After a change of sort run `make deps`: a folder or file is then a dependency of the stage."""
+    `/`) or a hub id. `$NAME` is filled in. A folder or file is a dependency of the stage."""
 
     revision: str = ""
     """The hub revision (commit); required for a hub id in `init_from`."""
@@ -71,8 +71,7 @@ class Rl(Recipe):
     """The shared recipe and the stages, which are listed nowhere else."""
 
     stages: Annotated[dict[str, RlStage], Field(min_length=1)]
-    """Every RL stage by its name, in the order of training. After a change of names run `make deps`, which writes
-    dvc.yaml, and give the same names in `curriculum.mixes`."""
+    """Every RL stage by its name, in the order of training; `curriculum.mixes` has the same names."""
 
     @model_validator(mode="before")
     @classmethod
