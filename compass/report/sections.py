@@ -248,7 +248,7 @@ def _commonest(run: Run, item: Item, model: str) -> str:
     counted = Counter((row["answer"], row["correct"], row["outcome"], row["method"]) for row in rows)
     (answer, correct, outcome, method), count = counted.most_common(1)[0]
     judged = ", ".join(word for word in ("right" if correct else "wrong", outcome, method) if word)
-    return f"{printable(answer, 60) if answer is not None else 'no answer'} ({count} times; {judged}); {right}"
+    return f"{printable(answer, 60) if answer is not None else 'no answer'} ({count} time{'s' * (count != 1)}; {judged}); {right}"
 
 
 def _verdicts(run: Run, names: list[str]) -> Iterator[Part]:
