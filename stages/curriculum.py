@@ -90,7 +90,7 @@ def _check_batches(settings: Settings, chosen: dict[str, Selection]) -> None:
         if count - held < batch:
             less = f" ({held} of them held out by `checkpoint.validation_problems`)" if held else ""
             raise ShortError(
-                f"{name} gets {count} problems{less}, fewer than `rl.data.batch_size` ({batch}), so that it could fill no "
+                f"{name} gets {count} problem{'s' * (count != 1)}{less}, fewer than `rl.data.batch_size` ({batch}), so that it could fill no "
                 f"iteration; set `rl.data.batch_size` and `rl.optimizer.mini_batch_size` to {max(1, count - held)} or less, "
                 f"or give it more: sources, {_selecting(name, settings)}, `curriculum.solve_rate`"
             )

@@ -87,7 +87,8 @@ def _describe_rates(measured: Mapping[str, Any]) -> list[str]:
 def _name_failed(failed: set[str]) -> list[str]:
     """What a summary says of problems without rollouts."""
     names = ", ".join(sorted(failed)[:5])
-    return [f"{len(failed)} problems ended one engine after the other and have no level: {names}"] if failed else []
+    problems = "1 problem has" if len(failed) == 1 else f"{len(failed)} problems have"
+    return [f"{problems} no level, as one engine after the other ended there: {names}"] if failed else []
 
 
 if __name__ == "__main__":

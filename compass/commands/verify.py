@@ -139,7 +139,7 @@ def _file(path: Path, processes: int | None, *, as_json: bool) -> int:
             print(json_lines.dumps({"gold": gold, "answer": answer, **verdict._asdict()}, ensure_ascii=False))
     summary = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
     against = f"; {wrong} of {labelled} against their label" if labelled else ""
-    print(f"{len(rows)} pairs: {summary}{against}", file=sys.stderr if as_json else sys.stdout)
+    print(f"{len(rows)} pair{'s' * (len(rows) != 1)}: {summary}{against}", file=sys.stderr if as_json else sys.stdout)
     return 0
 
 

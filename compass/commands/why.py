@@ -75,7 +75,7 @@ def _item(outputs: Outputs, item: dict[str, Any]) -> Iterator[str]:
 
     yield from item_lines(outputs, item)
     rows = in_items(outputs, item)
-    yield f"{len(rows):,} rows were dropped that hold it or a share of it" + (":" if rows else "")
+    yield f"dropped rows that hold it or a share of it: {len(rows):,}"
     yield from _lines(outputs, rows)
 
 

@@ -95,8 +95,8 @@ def check_sampled(name: str, responses: pa.Table) -> None:
     failed = pc.equal(responses.column("finish_reason"), FAILED)
     if lost := responses.filter(failed).column("id").unique().to_pylist():
         raise SamplingError(
-            f"{name}: no response to {len(lost)} problems ({', '.join(lost[:5])}), on which every engine or server failed; a score without "
-            "them would be of another benchmark. All others are kept: run again to try these once more"
+            f"{name}: no response to {len(lost)} problem{'s' * (len(lost) != 1)} ({', '.join(lost[:5])}), on which every engine or server "
+            "failed; a score of the rest would be of another benchmark. All other responses are kept: run again to try once more"
         )
 
 

@@ -69,7 +69,7 @@ def source_settings(
     if questions is None:
         ask(asked)
     if not sources and not asked:
-        raise SourceError(f"none of the {len(paths)} sources can be read; the warnings above say why")
+        raise SourceError("no source can be read; the warnings above say why")
     names = [source.name for source in sources]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         where = ", ".join(source.path for source in sources if source.name == twice[0])

@@ -23,6 +23,9 @@ HERE = Path(__file__).parent
 LARGEST_FILE = 5_000_000
 """Bytes up to which a file is embedded in a page."""
 
+LONG_TEXT = 40
+"""Characters above which a table's cell is a text that wraps."""
+
 ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
 """Characters that a terminal would obey, that change the direction of text, or that are not seen."""
 
@@ -129,10 +132,14 @@ def _prose(text: str) -> Markup:
 
 
 def number_columns(table: Table) -> list[bool]:
-    """Which columns hold nothing but numbers, and texts that begin with a digit or a sign and a digit: they are aligned at the right."""
+    """Which columns hold nothing but numbers, and short texts that begin with a digit or a sign and a digit: they are aligned at the right."""
     columns = [[shown(row[place]) for row in table.rows if place < len(row)] for place in range(len(table.head))]
     known = [[text for text in column if text not in ("", "-", "–")] for column in columns]
-    return [bool(texts) and all(text.lstrip("+-−")[:1].isdigit() for text in texts) for texts in known]
+    return [bool(texts) and all(map(_begins_with_number, texts)) for texts in known]
+
+
+def _begins_with_number(text: str) -> bool:
+    return text.lstrip("+-−")[:1].isdigit() and len(text) <= LONG_TEXT
 
 
 def _sha256(script: str) -> str:
@@ -147,4 +154,5 @@ _ENVIRONMENT = Environment(
     lstrip_blocks=True,
     keep_trailing_newline=True,
 )
+_ENVIRONMENT.globals["LONG_TEXT"] = LONG_TEXT
 _ENVIRONMENT.filters |= {"shown": shown, "cell": cell_html, "prose": _prose, "number_columns": number_columns}

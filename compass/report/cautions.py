@@ -256,7 +256,7 @@ def _unread_rollouts(run: Run) -> Iterator[str]:
 def _too_long(run: Run) -> Iterator[str]:
     for model, score in run.results.averages.items():
         if count := score.get("prompt_too_long"):
-            yield f"{count:,} problems were too long for {model}'s context and count as wrong."
+            yield f"Too long for {model}'s context, and counted as wrong: {count:,} problem{'s' * (count != 1)}."
 
 
 def _curriculum(run: Run) -> Iterator[str]:

@@ -78,7 +78,7 @@ def join_runs(a: Run, b: Run, models: tuple[str, str] | None = None) -> Run:
     )
     [pair] = joined.comparisons["pairs"]
     if not pair[AVERAGE]["problems"]:
-        other = f"; {len(unlike):,} problems have one id and other texts or golds" if unlike else ""
+        other = f"; ids with other texts or golds: {len(unlike):,}" if unlike else ""
         raise UserError(
             f"{a.folder} and {b.folder}: no problem that both models answered{other}; evaluate them on the same benchmarks"
         )

@@ -198,10 +198,10 @@ def _training(folder: Path, id_: str) -> Iterator[str]:
             continue
         groups = sorted({(row["step"], row["used"]) for row in rows})
         mean = sum(row["reward"] for row in rows) / len(rows)
-        trained = len({step for step, used in groups if used})
+        sampled, trained = len({step for step, _ in groups}), len({step for step, used in groups if used})
         yield (
-            f"{stage:11} sampled in {len({step for step, _ in groups})} iterations, trained on in {trained}: "
-            f"{len(rows)} responses, mean reward {mean:+.3f}"
+            f"{stage:11} sampled in {sampled} iteration{'s' * (sampled != 1)}, trained on in {trained}: "
+            f"{len(rows)} response{'s' * (len(rows) != 1)}, mean reward {mean:+.3f}"
         )
         for step, used in groups:
             group = [row for row in rows if (row["step"], row["used"]) == (step, used)]
@@ -210,5 +210,5 @@ def _training(folder: Path, id_: str) -> Iterator[str]:
             fate = "" if used else "; left out of the update"
             yield f"{'':11}   iteration {step}: rewards {each}  ({tokens:.0f} tokens on average{fate})"
         if kept := find_rows(folder / stage / "rollouts.parquet", id_):
-            yield f"{'':11}   {len(kept)} responses are kept:"
+            yield f"{'':11}   kept responses ({len(kept)}):"
             yield from (f"{'':11}     {line}" for line in problem_lines(kept))

@@ -76,7 +76,7 @@ def item_lines(outputs: Outputs, item: dict[str, Any]) -> Iterator[str]:
     if rows is None:
         yield "which trained rows resemble it is not known: the evaluate stage says it\n"
         return
-    yield f"{len(rows):,} rows that resemble it were trained on" + (":" if rows else "\n")
+    yield f"trained rows that resemble it: {len(rows):,}" + ("" if rows else "\n")
     for row in rows:
         yield f"  {row['id']}  {printable(item_name(row))}  {printable(row['problem'], 90)}"
         yield from (f"    {line}" for line in format_steps(row["trained"]))

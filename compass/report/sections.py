@@ -19,7 +19,6 @@ from compass.report.given import explain_lenient, given_section
 from compass.report.headline import (
     conclude,
     find_comparison,
-    format_gap,
     format_interval,
     format_points,
     format_score,
@@ -249,7 +248,7 @@ def _commonest(run: Run, item: Item, model: str) -> str:
     counted = Counter((row["answer"], row["correct"], row["outcome"], row["method"]) for row in rows)
     (answer, correct, outcome, method), count = counted.most_common(1)[0]
     judged = ", ".join(word for word in ("right" if correct else "wrong", outcome, method) if word)
-    return f"{printable(answer, 60) if answer is not None else 'no answer'} ({count} times; {judged}); {right}"
+    return f"{printable(answer, 60) if answer is not None else 'no answer'} ({count} time{'s' * (count != 1)}; {judged}); {right}"
 
 
 def _verdicts(run: Run, names: list[str]) -> Iterator[Part]:
@@ -258,13 +257,9 @@ def _verdicts(run: Run, names: list[str]) -> Iterator[Part]:
     others = [model for model in run.models if model != ours]
     for place, other in enumerate(others):
         found = {name: find_comparison(run, ours, other, name) for name in names}
-        rows = [
-            [name, one["verdict"], format_gap(one) if "ci95" in one else "", _remark(one)]
-            for name, one in found.items()
-            if one
-        ]
+        rows = [[name, one["verdict"], _gap_cell(one), _remark(one)] for name, one in found.items() if one]
         if rows:
-            head = ["benchmark", "verdict", f"{ours} less {other}, paired by problem", "remark"]
+            head = ["benchmark", "verdict", f"{ours} less {other}, points (95% interval), paired by problem", "remark"]
             kept = len(head) - (not any(row[-1] for row in rows))
             table = Table(head[:kept], [row[:kept] for row in rows])
             yield table if place == 0 else Fold(f"{ours} against {other}", [table])
@@ -273,6 +268,11 @@ def _verdicts(run: Run, names: list[str]) -> Iterator[Part]:
             "“Better” and “worse” need an interval without 0 and a p-value that is small enough for the number of comparisons made; so “cannot tell” may stand beside an "
             "interval without 0. “Cannot tell” is no tie: the remark says which difference these problems and samples would find in 4 of 5 repetitions."
         )
+
+
+def _gap_cell(found: Mapping[str, Any]) -> str:
+    """A comparison's difference with its interval, without the words that each row would repeat."""
+    return f"{format_points(found['difference'])} ({format_points(*found['ci95'])})" if "ci95" in found else ""
 
 
 def _remark(found: Mapping[str, Any]) -> str:

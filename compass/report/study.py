@@ -58,7 +58,11 @@ def _answer(study: Study, runs: Runs, found: list[Difference], seconds_left: flo
     left = len(runs) - len(done)
     if left:
         took = "" if seconds_left is None else f", about {duration(seconds_left)}"
-        parts.append(Caution(f"{left} of {len(runs)} runs are still to come{took}: what is said here may change."))
+        parts.append(
+            Caution(
+                f"{left} of {len(runs)} runs {'is' if left == 1 else 'are'} still to come{took}: what is said here may change."
+            )
+        )
     if others:
         parts.append(
             Caution(
@@ -78,7 +82,11 @@ def _answer(study: Study, runs: Runs, found: list[Difference], seconds_left: flo
     if len({run["commit"] for run in done if "commit" in run}) > 1:
         parts.append(Caution("The runs are of several commits: the code differs as well as the settings."))
     if changed := sum(run.get("dirty") == "true" for run in done):
-        parts.append(Caution(f"{changed} of the {len(done)} runs were made with uncommitted changes to the code."))
+        parts.append(
+            Caution(
+                f"{changed} of the {len(done)} runs {'was' if changed == 1 else 'were'} made with uncommitted changes to the code."
+            )
+        )
     doubts = [
         "An interval covers what another seed would change. It says nothing of another model, other problems or more training.",
         "With few seeds, Student's interval rests on differences that are about normal, and the spread itself is known roughly: "

@@ -108,10 +108,10 @@ class Field:
         return len({str(value) for value in self.values}) / len(self.values)
 
     def describe(self, because: str) -> str:
-        shown = " ".join(str(self.values[0]).split())
+        shown, length = " ".join(str(self.values[0]).split()), f"{self.length:.0f}"
         return (
-            f"{because}; in {len(self.values)} of {self.rows} sampled rows, median {self.length:.0f} characters, "
-            f"for example {shown[:60]!r}"
+            f"{because}; in {len(self.values)} of {self.rows} sampled rows, median {length} "
+            f"character{'s' * (length != '1')}, for example {shown[:60]!r}"
         )
 
 

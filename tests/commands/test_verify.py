@@ -66,6 +66,9 @@ def test_a_file_is_judged_and_counted(tmp_path: Path, capsys: pytest.CaptureFixt
     path.write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
     assert call("--file", str(path)) == 0
     assert capsys.readouterr().out == "3 pairs: 2 equal, 1 different, 0 unrecognised; 1 of 2 against their label\n"
+    (tmp_path / "one.jsonl").write_text(json.dumps(rows[2]) + "\n", encoding="utf-8")
+    assert call("--file", str(tmp_path / "one.jsonl")) == 0
+    assert capsys.readouterr().out == "1 pair: 1 equal, 0 different, 0 unrecognised\n"
     assert call("--file", str(path), "--json") == 0
     assert [json.loads(line)["outcome"] for line in capsys.readouterr().out.splitlines()] == [
         "equal",

@@ -142,6 +142,12 @@ def test_a_column_stands_at_the_right_where_it_holds_numbers_alone() -> None:
     assert shown.index("2.13.0") < shown.index("none")
 
 
+def test_a_sentence_that_begins_with_a_number_is_text_and_wraps() -> None:
+    remark = "60 problems with 8 samples show differences from 13.2 points"
+    shown = html.block_html(Table(["remark"], [[""], [remark]]))
+    assert f"<th>remark</th></tr></thead><tbody><tr><td></td></tr>\n<tr><td class='t'>{remark}</td></tr>" in shown
+
+
 @pytest.mark.parametrize(
     ("address", "shown"),
     [

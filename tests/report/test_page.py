@@ -121,7 +121,7 @@ def test_every_verdict_of_the_page_is_that_of_the_comparisons(written: tuple[Pat
         assert not re.search(r"by [\d.]+ points \(", remark), "the difference stands beside it"
         assert bool(remark) == (found["words"] != re.sub(r"(?<=\)).*", "", found["words"]))
         shown = [f"{100 * share:+.1f}" for share in (found["difference"], *found["ci95"])]
-        assert re.findall(r"[-+][\d.]+", difference) == shown
+        assert difference == f"{shown[0]} ({shown[1]} to {shown[2]})"
     [against, *_] = tables(page, "rl-2 against rl-1")
     assert len(against) == 4
     assert f"rl-2 against base: {pair['average']['words']}" in page

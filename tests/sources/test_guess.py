@@ -31,6 +31,12 @@ def test_alternatives_are_other_golds_where_they_are_not(others: tuple) -> None:
     assert (found.adapter, found.options_field, found.alternatives_field) == ("columns", "", "alternatives")
 
 
+def test_one_character_is_told_as_one() -> None:
+    rows = [{"problem": f"How much is {n}+1?", "answer": str(n + 1)} for n in range(3)]
+    evidence = guessing.guess("mine", PATH, rows).evidence
+    assert "median 1 character, for example '1'" in evidence["answer_field"]
+
+
 def test_a_field_counts_once_any_row_fills_it():
     rows = [{"problem": None, "question": "", "prompt": "1?", "answer": None}, {"prompt": "2?", "answer": 0}]
     source = guess("mine", PATH, rows)
