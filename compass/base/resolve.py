@@ -17,6 +17,7 @@ from typing import Any
 
 from compass.errors import UserError
 from compass.files import file_digest, folder_digest
+from compass.settings.section import check_commit
 
 HUB_ID = re.compile(r"(?!\.)[\w.-]+/[\w.-]+")
 """What a model of the hub is called: `owner/name`."""
@@ -66,7 +67,7 @@ def resolve(
         Where the model came from and the digest of its source.
 
     Raises:
-        ModelError: a variable is unset, the path is no model, the hub id has no revision or cannot be fetched.
+        ModelError: a variable is unset, the path is no model, the hub id has no commit or cannot be fetched.
     """
     name = fill_in(model, os.environ if environment is None else environment, setting)
     path = Path(name).expanduser()
@@ -202,6 +203,10 @@ def _download(name: str, revision: str, setting: str) -> Path:
         raise ModelError(
             f"{setting.rpartition('.')[0]}.revision: give the commit of {name!r} to use, so that the run can be repeated"
         )
+    try:
+        check_commit(revision, name)
+    except ValueError as error:
+        raise ModelError(f"{setting.rpartition('.')[0]}.revision: {error}, found {revision!r}") from None
     try:
         return Path(snapshot_download(name, revision=revision, allow_patterns=[*_WEIGHTS, *_REST, *_TEMPLATES]))
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:

@@ -5,19 +5,12 @@ Nothing of a dataset's own code is run: `datasets` reads its data files, never a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from compass.settings import Source
+from compass.settings.section import is_commit
 from compass.sources.read import Row, SourceError, as_row
-
-_COMMIT = re.compile(r"[0-9a-f]{40}")
-
-
-def is_commit(revision: str) -> bool:
-    """Whether a revision names one commit, and not a branch or tag that can move."""
-    return bool(_COMMIT.fullmatch(revision))
 
 
 def resolve_commit(hub: str, revision: str) -> str:

@@ -83,8 +83,8 @@ def test_a_hub_that_cannot_be_reached_says_what_to_do(tmp_path, monkeypatch):
         raise OSError(f"{name} {revision}")
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", refuse)
-    with pytest.raises(ModelError, match=r"owner/name at 01 could not be fetched \(OSError: owner/name 01\)"):
-        resolve("owner/name", revision="01", out=tmp_path / "out")
+    with pytest.raises(ModelError, match=r"owner/name at (01)+ could not be fetched \(OSError: owner/name (01)+\)"):
+        resolve("owner/name", revision="01" * 20, out=tmp_path / "out")
 
 
 def test_a_gguf_file_is_known_by_its_own_digest(model, tmp_path, monkeypatch):
@@ -173,6 +173,7 @@ def test_an_end_token_that_is_not_the_templates_is_mended_in_every_file(model, t
         ("$COMPASS_MODEL", "", "COMPASS_MODEL is not set"),
         ("/nowhere/model.gguf", "", "no such file"),
         ("owner/name", "", "base.revision: give the commit"),
+        ("owner/name", "main", "base.revision: must be a commit .*huggingface.co/owner/name` .*, found 'main'"),
         ("no model", "", "neither a folder, nor a .gguf file, nor a hub id"),
     ],
 )

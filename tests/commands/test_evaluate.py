@@ -147,6 +147,7 @@ def test_prices_make_a_cost(folder, openai_server) -> None:
     [
         ("--benchmarks sums.jsonl", "give a MODEL or --server URL"),
         ("nowhere --benchmarks sums.jsonl", "nowhere: no model; give a stage (none has run here), a model folder"),
+        ("owner/name@main --benchmarks sums.jsonl", "owner/name: the revision must be a commit (40 hex digits)"),
         ("gone.gguf --benchmarks sums.jsonl", "gone.gguf: no such file"),
         ("broken.gguf --benchmarks sums.jsonl", "broken.gguf: not a GGUF model that transformers reads"),
         ("http://127.0.0.1:1 --benchmarks sums.jsonl", "is it an OpenAI-compatible server that runs?"),

@@ -111,9 +111,9 @@ def test_a_hub_id_is_fetched_at_its_revision(tmp_path: Path, given: Path, monkey
         return str(given)
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot)
-    folder = bring_start("rl-1", stage(init_from="owner/model", revision="0123abc"), tmp_path)
-    assert asked == [("owner/model", "0123abc")]
-    assert read_origin(folder) == Origin("hub", "owner/model", "0123abc", folder_digest(given, module._WEIGHTS))
+    folder = bring_start("rl-1", stage(init_from="owner/model", revision="0123abcd" * 5), tmp_path)
+    assert asked == [("owner/model", "0123abcd" * 5)]
+    assert read_origin(folder) == Origin("hub", "owner/model", "0123abcd" * 5, folder_digest(given, module._WEIGHTS))
 
 
 @pytest.mark.parametrize(
@@ -144,17 +144,17 @@ def test_the_check_before_a_run_looks_at_it(tmp_path: Path, given: Path) -> None
 def test_solve_rates_are_the_policys_only_if_the_same_model_graded() -> None:
     grade = settings(init_from="base").grade
     assert stage(init_from="base").graded_by_policy(grade)
-    assert not stage(init_from="owner/model", revision="a").graded_by_policy(grade)
-    other = grade.model_copy(update={"model": "owner/model", "revision": "a"})
-    assert stage(init_from="owner/model", revision="a").graded_by_policy(other)
-    assert not stage(init_from="owner/model", revision="b").graded_by_policy(other)
+    assert not stage(init_from="owner/model", revision="0123abcd" * 5).graded_by_policy(grade)
+    other = grade.model_copy(update={"model": "owner/model", "revision": "0123abcd" * 5})
+    assert stage(init_from="owner/model", revision="0123abcd" * 5).graded_by_policy(other)
+    assert not stage(init_from="owner/model", revision="b" * 40).graded_by_policy(other)
     assert not stage(init_from="base").graded_by_policy(other)
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"init_from": "base", "revision": "a"}, r"`revision` is for a hub id"),
+        ({"init_from": "base", "revision": "0123abcd" * 5}, r"`revision` is for a hub id"),
         ({"init_from": "bse"}, r"allowed: base, a path with `/`, or a hub id \(owner/name\)"),
         (
             {"init_from": "a/b", "checkpoint": {"carry_optimizer": True}},
