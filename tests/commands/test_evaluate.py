@@ -8,12 +8,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from compass.cli import main
+from compass.commands.evaluate_models import find_models
 from compass.evaluation import benchmarks as registry
 from compass.evaluation.benchmarks import BENCHMARKS, content_hash
 from compass.page.markdown import to_markdown
 from compass.prompts.registry import PROMPTS
 from compass.report.run import read_run
 from compass.report.sensitivity import other_ways, sensitivity_section
+from compass.sampling.model_source import Model
 
 PROBLEMS = [
     {"id": "a", "problem": "What is the sum of 2 and 2?", "answer": "4", "level": 1},
@@ -140,6 +142,13 @@ def test_prices_make_a_cost(folder, openai_server) -> None:
     evaluate("--server", openai_server.url, "--benchmarks", "sums.jsonl", "--samples", "2", *price)
     assert pq.read_table("evaluation/samples.parquet")["cost"].to_pylist() == [5.0] * 4
     assert json.loads(Path("evaluation/scores.json").read_text())["models"]["m"]["sums"]["cost"] == 10.0
+
+
+@pytest.mark.parametrize(("given", "name"), [("lr=1e-5/model", "model"), ("mine=lr=1e-5/model", "mine")])
+def test_the_path_of_a_model_may_have_an_equals_sign(folder, given, name) -> None:
+    Path("lr=1e-5/model").mkdir(parents=True)
+    Path("lr=1e-5/model/config.json").write_text("{}")
+    assert find_models([given], [], "", folder) == {name: Model("lr=1e-5/model")}
 
 
 @pytest.mark.parametrize(
