@@ -219,8 +219,3 @@ def _download(name: str, revision: str, setting: str) -> Path:
 def write_origin(folder: Path, origin: Origin) -> None:
     """Write `origin` into a model's folder."""
     (folder / ORIGIN_FILE).write_text(json.dumps(asdict(origin), indent=2) + "\n", encoding="utf-8")
-
-
-def read_origin(folder: Path) -> Origin:
-    """Read a model folder's origin."""
-    return Origin(**json.loads((folder / ORIGIN_FILE).read_text(encoding="utf-8")))
