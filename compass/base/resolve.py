@@ -53,6 +53,7 @@ def resolve(
     out: Path,
     environment: dict[str, str] | None = None,
     setting: str = "base.model",
+    needs_template: bool = True,
 ) -> Origin:
     """Write the policy that `model` names to `out` as a plain transformers folder.
 
@@ -62,6 +63,7 @@ def resolve(
         out: a folder that does not exist yet.
         environment: variables, `os.environ` by default.
         setting: what messages call the setting that names the model; its revision is the setting `revision` next to it.
+        needs_template: refuse a model without a chat template; else whoever samples from it has to give one.
 
     Returns:
         Where the model came from and the digest of its source.
@@ -85,7 +87,7 @@ def resolve(
         origin = Origin("hub", name, revision, folder_digest(folder, _WEIGHTS))
     else:
         raise ModelError(f"{setting}: {name!r} is neither a folder, nor a .gguf file, nor a hub id (owner/name)")
-    check_tokens(out)
+    check_tokens(out, needs_template=needs_template)
     return origin
 
 
@@ -107,7 +109,7 @@ def fill_in(model: str, environment: Any, setting: str = "base.model") -> str:
     return re.sub(r"\$(\w+)", value, model)
 
 
-def check_tokens(folder: Path) -> None:
+def check_tokens(folder: Path, *, needs_template: bool = True) -> None:
     """Make the saved tokenizer, configuration and generation configuration agree on the end and padding tokens.
 
     The chat template shows by which token a turn ends; where the tokenizer's end token is another (as in converted
@@ -115,12 +117,12 @@ def check_tokens(folder: Path) -> None:
     neither the end of a turn nor used by the template.
 
     Raises:
-        ModelError: there is no tokenizer or no chat template in `folder`.
+        ModelError: there is no tokenizer in `folder`, or no chat template where one is needed.
     """
     from transformers import AutoConfig, AutoTokenizer, GenerationConfig
 
     tokenizer = AutoTokenizer.from_pretrained(folder)
-    if not tokenizer.chat_template:
+    if needs_template and not tokenizer.chat_template:
         raise ModelError(f"{folder}: its tokenizer has no chat template; use an instruction-tuned model")
     end = _end_of_turn(tokenizer)
     changed = end != tokenizer.eos_token or tokenizer.pad_token is None
@@ -150,6 +152,8 @@ def _ids(value: int | list[int] | None) -> list[int]:
 
 def _end_of_turn(tokenizer: Any) -> str:
     """The special token that the chat template puts after an assistant's words; the tokenizer's own end if none."""
+    if not tokenizer.chat_template:
+        return tokenizer.eos_token
     marker = "compass turn"
     shown = tokenizer.apply_chat_template(
         [{"role": "user", "content": "compass question"}, {"role": "assistant", "content": marker}], tokenize=False
@@ -164,7 +168,7 @@ def _end_of_turn(tokenizer: Any) -> str:
 
 def _padding(tokenizer: Any, end: str) -> str:
     specials = [str(t) for _, t in sorted(tokenizer.added_tokens_decoder.items()) if t.special]
-    free = [token for token in specials if token != end and token not in tokenizer.chat_template]
+    free = [token for token in specials if token != end and token not in (tokenizer.chat_template or "")]
     return free[0] if free else end
 
 

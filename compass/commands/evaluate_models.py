@@ -110,7 +110,7 @@ def _unpacked(file: Path, cache: Path) -> Path:
         shutil.rmtree(made, ignore_errors=True)
         made.parent.mkdir(parents=True, exist_ok=True)
         try:
-            resolve(str(file), out=made)
+            resolve(str(file), out=made, needs_template=False)
         except (ValueError, KeyError, OSError) as error:
             raise UserError(f"{file}: not a GGUF model that transformers reads ({error})") from error
         made.rename(folder)

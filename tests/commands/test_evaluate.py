@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from compass.base import resolve
 from compass.cli import main
 from compass.commands.evaluate_models import find_models
 from compass.evaluation import benchmarks as registry
@@ -149,6 +150,19 @@ def test_the_path_of_a_model_may_have_an_equals_sign(folder, given, name) -> Non
     Path("lr=1e-5/model").mkdir(parents=True)
     Path("lr=1e-5/model/config.json").write_text("{}")
     assert find_models([given], [], "", folder) == {name: Model("lr=1e-5/model")}
+
+
+def test_a_gguf_file_without_a_chat_template_is_left_to_the_prompt(folder, random_model, monkeypatch) -> None:
+    def convert(path, out):
+        random_model(out, 0)
+        (out / "chat_template.jinja").unlink()
+
+    monkeypatch.setattr(resolve, "_convert_gguf", convert)
+    (model,) = find_models(["broken.gguf"], [], "", folder).values()
+    tokens = json.loads((Path(model.path) / "tokenizer_config.json").read_text())
+    generation = json.loads((Path(model.path) / "generation_config.json").read_text())
+    assert "chat_template" not in tokens
+    assert generation["eos_token_id"] == json.loads((Path(model.path) / "config.json").read_text())["eos_token_id"]
 
 
 @pytest.mark.parametrize(
