@@ -17,6 +17,7 @@ from typing import Any
 
 from compass.errors import UserError
 from compass.files import file_digest, folder_digest
+from compass.settings.section import check_commit
 
 HUB_ID = re.compile(r"(?!\.)[\w.-]+/[\w.-]+")
 """What a model of the hub is called: `owner/name`."""
@@ -52,6 +53,7 @@ def resolve(
     out: Path,
     environment: dict[str, str] | None = None,
     setting: str = "base.model",
+    needs_template: bool = True,
 ) -> Origin:
     """Write the policy that `model` names to `out` as a plain transformers folder.
 
@@ -61,12 +63,13 @@ def resolve(
         out: a folder that does not exist yet.
         environment: variables, `os.environ` by default.
         setting: what messages call the setting that names the model; its revision is the setting `revision` next to it.
+        needs_template: refuse a model without a chat template; else whoever samples from it has to give one.
 
     Returns:
         Where the model came from and the digest of its source.
 
     Raises:
-        ModelError: a variable is unset, the path is no model, the hub id has no revision or cannot be fetched.
+        ModelError: a variable is unset, the path is no model, the hub id has no commit or cannot be fetched.
     """
     name = fill_in(model, os.environ if environment is None else environment, setting)
     path = Path(name).expanduser()
@@ -84,7 +87,7 @@ def resolve(
         origin = Origin("hub", name, revision, folder_digest(folder, _WEIGHTS))
     else:
         raise ModelError(f"{setting}: {name!r} is neither a folder, nor a .gguf file, nor a hub id (owner/name)")
-    check_tokens(out)
+    check_tokens(out, needs_template=needs_template)
     return origin
 
 
@@ -106,7 +109,7 @@ def fill_in(model: str, environment: Any, setting: str = "base.model") -> str:
     return re.sub(r"\$(\w+)", value, model)
 
 
-def check_tokens(folder: Path) -> None:
+def check_tokens(folder: Path, *, needs_template: bool = True) -> None:
     """Make the saved tokenizer, configuration and generation configuration agree on the end and padding tokens.
 
     The chat template shows by which token a turn ends; where the tokenizer's end token is another (as in converted
@@ -114,12 +117,12 @@ def check_tokens(folder: Path) -> None:
     neither the end of a turn nor used by the template.
 
     Raises:
-        ModelError: there is no tokenizer or no chat template in `folder`.
+        ModelError: there is no tokenizer in `folder`, or no chat template where one is needed.
     """
     from transformers import AutoConfig, AutoTokenizer, GenerationConfig
 
     tokenizer = AutoTokenizer.from_pretrained(folder)
-    if not tokenizer.chat_template:
+    if needs_template and not tokenizer.chat_template:
         raise ModelError(f"{folder}: its tokenizer has no chat template; use an instruction-tuned model")
     end = _end_of_turn(tokenizer)
     changed = end != tokenizer.eos_token or tokenizer.pad_token is None
@@ -149,6 +152,8 @@ def _ids(value: int | list[int] | None) -> list[int]:
 
 def _end_of_turn(tokenizer: Any) -> str:
     """The special token that the chat template puts after an assistant's words; the tokenizer's own end if none."""
+    if not tokenizer.chat_template:
+        return tokenizer.eos_token
     marker = "compass turn"
     shown = tokenizer.apply_chat_template(
         [{"role": "user", "content": "compass question"}, {"role": "assistant", "content": marker}], tokenize=False
@@ -163,7 +168,7 @@ def _end_of_turn(tokenizer: Any) -> str:
 
 def _padding(tokenizer: Any, end: str) -> str:
     specials = [str(t) for _, t in sorted(tokenizer.added_tokens_decoder.items()) if t.special]
-    free = [token for token in specials if token != end and token not in tokenizer.chat_template]
+    free = [token for token in specials if token != end and token not in (tokenizer.chat_template or "")]
     return free[0] if free else end
 
 
@@ -203,6 +208,10 @@ def _download(name: str, revision: str, setting: str) -> Path:
             f"{setting.rpartition('.')[0]}.revision: give the commit of {name!r} to use, so that the run can be repeated"
         )
     try:
+        check_commit(revision, name)
+    except ValueError as error:
+        raise ModelError(f"{setting.rpartition('.')[0]}.revision: {error}, found {revision!r}") from None
+    try:
         return Path(snapshot_download(name, revision=revision, allow_patterns=[*_WEIGHTS, *_REST, *_TEMPLATES]))
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
         raise ModelError(
@@ -214,8 +223,3 @@ def _download(name: str, revision: str, setting: str) -> Path:
 def write_origin(folder: Path, origin: Origin) -> None:
     """Write `origin` into a model's folder."""
     (folder / ORIGIN_FILE).write_text(json.dumps(asdict(origin), indent=2) + "\n", encoding="utf-8")
-
-
-def read_origin(folder: Path) -> Origin:
-    """Read a model folder's origin."""
-    return Origin(**json.loads((folder / ORIGIN_FILE).read_text(encoding="utf-8")))

@@ -36,7 +36,11 @@ def check_before_run(root: str | Path = ".", text: str | None = None) -> None:
 
 
 def find_problems(
-    root: str | Path = ".", settings: Settings | None = None, *, text: str | None = None
+    root: str | Path = ".",
+    settings: Settings | None = None,
+    *,
+    text: str | None = None,
+    paid: dict[str, list[float]] | None = None,
 ) -> list[Finding]:
     """What would stop the pipeline; empty where nothing is known to.
 
@@ -44,6 +48,7 @@ def find_problems(
         root: the repository's root.
         settings: what to check instead of `params.yaml` there.
         text: the same as the text of a parameter file.
+        paid: filled with what reward functions of the user's pay, as `find_reward_problems` does.
     """
     root = Path(root)
     if settings is None:
@@ -61,7 +66,7 @@ def find_problems(
         *found,
         *find_model_problems(settings, root),
         *find_filter_problems(settings, root),
-        *find_reward_problems(settings, root),
+        *find_reward_problems(settings, root, paid),
         *find_batch_problems(settings, rows),
         *find_machine_problems(settings, root),
     ]
@@ -96,11 +101,16 @@ def find_filter_problems(settings: Settings, root: Path) -> list[Finding]:
     return found
 
 
-def find_reward_problems(settings: Settings, root: Path) -> list[Finding]:
+def find_reward_problems(settings: Settings, root: Path, paid: dict[str, list[float]] | None = None) -> list[Finding]:
     """What is wrong with the functions that `rl.reward.function` names, shared or of a stage.
 
     Their modules are imported from the repository's root, as a stage imports them. What they pay is compared where the guard
     `reward_canary` would stop a stage.
+
+    Args:
+        settings: what names them.
+        root: the repository's root.
+        paid: filled with what each function that has no problem pays for known answers.
     """
     functions: dict[str, tuple[str, bool]] = {}
     for name, stage in settings.rl.stages.items():
@@ -114,10 +124,13 @@ def find_reward_problems(settings: Settings, root: Path) -> list[Finding]:
     found = []
     for function, (name, compare) in functions.items():
         try:
-            check_reward(function, root, compare=compare)
+            rewards = check_reward(function, root, compare=compare)
         except RewardError as error:
             where = "rl" if settings.rl.reward.function == function else f"rl.stages.{name}"
             found.append(Finding(f"{where}.reward.function", error.message, error.remedy))
+        else:
+            if paid is not None:
+                paid[function] = rewards
     return found
 
 

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import urllib.request
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -24,7 +24,7 @@ import psutil
 from packaging.utils import canonicalize_name
 
 from compass.base.resolve import HUB_ID
-from compass.checks.before_run import check_reward, find_problems
+from compass.checks.before_run import find_problems
 from compass.checks.finding import Finding
 from compass.checks.models import is_hub_offline
 from compass.errors import UserError
@@ -297,24 +297,23 @@ def check_git(place: Place) -> Iterator[Finding]:
 
 def check_parameters(place: Place) -> Iterator[Finding]:
     """Parameters, variables, files, models and the room they need: what is checked before every run."""
-    found = find_problems(place.root)
+    paid: dict[str, list[float]] = {}
+    found = find_problems(place.root, paid=paid)
     yield from found
     if not found and place.settings:
         yield Finding("params.yaml", f"profile {place.settings.profile}, ready to run", level="ok")
-    if place.settings and not any(one.where.endswith(".reward.function") for one in found):
-        yield from describe_rewards(place.settings, place.root)
+    yield from describe_rewards(paid)
 
 
-def describe_rewards(settings: Settings, root: Path) -> Iterator[Finding]:
+def describe_rewards(paid: Mapping[str, Sequence[float]]) -> Iterator[Finding]:
     """What each reward function of the user's pays for known answers."""
     from compass.rl.reward_canary import CANARIES
 
-    functions = dict.fromkeys(stage.reward.function for stage in settings.rl.stages.values())
-    for function in filter(None, functions):
-        paid: dict[bool, list[float]] = {True: [], False: []}
-        for (*_, known), reward in zip(CANARIES, check_reward(function, root), strict=True):
-            paid[known > 0].append(reward)
-        right, wrong = (" to ".join(f"{one:+g}" for one in sorted({min(own), max(own)})) for own in paid.values())
+    for function, rewards in paid.items():
+        by_known: dict[bool, list[float]] = {True: [], False: []}
+        for (*_, known), reward in zip(CANARIES, rewards, strict=True):
+            by_known[known > 0].append(reward)
+        right, wrong = (" to ".join(f"{one:+g}" for one in sorted({min(own), max(own)})) for own in by_known.values())
         yield Finding("reward", f"{function} pays known right answers {right}, wrong ones {wrong}", level="ok")
 
 

@@ -37,11 +37,11 @@ def ask(
     from compass.evaluation.label_files import write_label
 
     print(f"{question} y yes, n no, ? cannot tell, s skip, a show all, q quit. Labels: {path}")
-    count, done = min(most, len(waiting)), 0
-    for one in waiting:
-        if done == count:
+    done = 0
+    for at, one in enumerate(waiting):
+        if done == most:
             return
-        show(one, f"{done + 1} of {count}")
+        show(one, f"{done + 1} of {min(most, done + len(waiting) - at)}")
         said = _say(whole(one))
         if said == "q":
             return

@@ -279,13 +279,15 @@ def _print(scores: dict[str, Any], setups: dict[str, Any], samples: pa.Table) ->
         changed = [name for name in differences(setups[digests[0]], setups[other]) if not name.startswith("model.")]
         if changed:
             print(f"evaluate: warning: setups {digests[0]} and {other} differ in {', '.join(changed)}", file=sys.stderr)
-    print(f"\n{'model':24} {'benchmark':18} {'accuracy':>8} {'95% interval':>15} {'greedy':>7} {'lenient':>8} {'cut off':>8} {'tokens':>7} {'s/problem':>9}")  # fmt: skip
+    first = max([24, *map(len, scores)])
+    second = max([18, *(len(benchmark) for scored in scores.values() for benchmark in scored)])
+    print(f"\n{'model':{first}} {'benchmark':{second}} {'accuracy':>8} {'95% interval':>15} {'greedy':>7} {'lenient':>8} {'cut off':>8} {'tokens':>7} {'s/problem':>9}")  # fmt: skip
     for model, scored in scores.items():
         for benchmark, score in scored.items():
             low, high = score["ci95"]
             greedy = f"{score['greedy']:7.1%}" if "greedy" in score else f"{'':7}"
             print(
-                f"{model[:24]:24} {benchmark[:18]:18} {score['accuracy']:8.1%} {low:7.1%} -{high:6.1%} {greedy} {score['lenient']:8.1%} "
+                f"{model:{first}} {benchmark:{second}} {score['accuracy']:8.1%} {low:7.1%} -{high:6.1%} {greedy} {score['lenient']:8.1%} "
                 f"{score['truncated']:8.1%} {score['length']:7.0f} {score.get('seconds', 0.0):9.1f}"
             )
             if (share := score["unanswered"] + score["unreadable"]) > MOST_UNREAD:

@@ -51,7 +51,7 @@ def find_models(
 
     found: dict[str, Model | Server] = {}
     for text in [*given, *servers]:
-        named, _, place = text.rpartition("=") if "=" in text and not text.startswith("http") else ("", "", text)
+        named, place = split_name(text)
         if place.startswith(("http://", "https://")):
             server = find_server(place, model=server_model, name=named)
             name, model = server.name, server
@@ -62,6 +62,12 @@ def find_models(
             raise UserError(f"two models are called {name!r}; give one a name: NAME=MODEL")
         found[name] = model
     return found
+
+
+def split_name(given: str) -> tuple[str, str]:
+    """The name and what it names, of NAME=PLACE; the name is empty where none is given. A path that is there may have a `=` itself."""
+    name, equals, place = given.partition("=")
+    return (name, place) if equals and "://" not in name and not Path(given).exists() else ("", given)
 
 
 def is_stage(place: str) -> bool:
@@ -104,7 +110,7 @@ def _unpacked(file: Path, cache: Path) -> Path:
         shutil.rmtree(made, ignore_errors=True)
         made.parent.mkdir(parents=True, exist_ok=True)
         try:
-            resolve(str(file), out=made)
+            resolve(str(file), out=made, needs_template=False)
         except (ValueError, KeyError, OSError) as error:
             raise UserError(f"{file}: not a GGUF model that transformers reads ({error})") from error
         made.rename(folder)

@@ -155,6 +155,7 @@ def _choose_policy(model: str, revision: str) -> tuple[Policy, str, str]:
     """The model, its revision, and why it is this one."""
     from compass.base.resolve import HUB_ID
     from compass.init.inputs import find_installed_gguf, find_policy
+    from compass.settings.section import check_commit
 
     why = "as you said"
     if not model and os.environ.get("COMPASS_MODEL"):
@@ -164,7 +165,12 @@ def _choose_policy(model: str, revision: str) -> tuple[Policy, str, str]:
     elif not model:
         why = "no --model was given"
     policy = find_policy(model)
-    if policy.kind == "hub" and not revision and HUB_ID.fullmatch(policy.name):
+    if revision:
+        try:
+            check_commit(revision)
+        except ValueError as error:
+            raise UserError(f"--revision {revision}: {error}") from None
+    elif policy.kind == "hub" and HUB_ID.fullmatch(policy.name):
         revision = _fetch_commit(policy.name)
     return policy, revision, why
 

@@ -75,13 +75,17 @@ def memorised(models: list[str] | None = None, /, *, asked: Asked) -> int:
                 f"memorised: warning: no problem has an end of {LEAST_WORDS} words to ask {name} for", file=sys.stderr
             )
         rows = replace_rows(asked.out / "memorised.parquet", rows, ("model", "benchmark"))
-    print(
-        f"{'model':24} {'benchmark':18} {'shown':>6} {'problems':>8} {'completed':>9} {'95% interval':>15} {'ROUGE-L':>8} {'answered':>9}"
+    summary = summarise_memorised(rows)
+    first, second = (
+        max([least, *(len(one[name]) for one in summary)]) for name, least in (("model", 24), ("benchmark", 18))
     )
-    for one in summarise_memorised(rows):
+    print(
+        f"{'model':{first}} {'benchmark':{second}} {'shown':>6} {'problems':>8} {'completed':>9} {'95% interval':>15} {'ROUGE-L':>8} {'answered':>9}"
+    )
+    for one in summary:
         low, high = one["ci95"]
         print(
-            f"{one['model'][:24]:24} {one['benchmark'][:18]:18} {one['shown']:5}% {one['problems']:8} {one['completed']:9.1%} "
+            f"{one['model']:{first}} {one['benchmark']:{second}} {one['shown']:5}% {one['problems']:8} {one['completed']:9.1%} "
             f"{low:7.1%} -{high:6.1%} {one['rouge_l']:8.1%} {one['answered']:9.1%}"
         )
     print(f"\neach continuation beside the end that was hidden: {asked.out / 'memorised.parquet'}")

@@ -45,7 +45,8 @@ def plan(
         params: a parameter file (without it, params.yaml).
         gpu: GPUs by name and number in all nodes, such as h100:8; without it, those of this machine, or its CPU.
         price: of one GPU for an hour, or of this machine for an hour where it has none; any currency.
-        rows: problems that curation leaves; without it, those of the last run in this folder, or of generated data.
+        rows: problems that curation leaves; without it, those of the last run in this folder, of generated data or small files, or
+            `grade.max_problems`.
         json: print one object.
 
     Raises:
@@ -82,13 +83,13 @@ def _known(settings: Settings, rows: int | None, *, own: bool) -> Known:
     """What the last run measured, if it is of the same profile, and the number of problems, also of small files of benchmarks."""
     from compass.checks.data import check_source
     from compass.errors import UserError
-    from compass.plan.forecast import Known, count_generated, read_known
+    from compass.plan.forecast import Known, read_known
 
     known = read_known(Path()) if own else Known()
-    if rows is None and known.rows is None:
-        rows = count_generated(settings)
     if rows is not None:
         known = replace(known, rows=rows, rows_from="setting")
+    elif known.rows is None and (most := _most_rows(settings)):
+        known = replace(known, rows=most[0], rows_from=most[1])
     benchmarks = [one for one in settings.collect.benchmarks if one.path]
     counted = {one.name: rows for one in benchmarks if (rows := check_source("", one, settings.collect, Path())[1])}
     known = replace(known, items={**counted, **known.items})
@@ -97,6 +98,21 @@ def _known(settings: Settings, rows: int | None, *, own: bool) -> Known:
             "how many problems curation leaves is not known before it ran: give --rows N, or `compass run denoise` first"
         )
     return known
+
+
+def _most_rows(settings: Settings) -> tuple[int, str] | None:
+    """Problems to grade at most before curation ran, and where that is from: generated, of small files, or limited; None where nothing says it."""
+    from compass.checks.data import check_source
+    from compass.plan.forecast import count_generated
+
+    if generated := count_generated(settings):
+        return generated, "setting"
+    known = [(most, "setting")] if (most := settings.grade.max_problems) else []
+    counts = [check_source("", one, settings.collect, Path())[1] for one in settings.collect.sources]
+    read = sum(count for count in counts if count is not None)
+    if read and None not in counts:
+        known.append((read, "assumed"))
+    return min(known, default=None)
 
 
 def _print_forecast(found: Forecast, price: float | None) -> None:

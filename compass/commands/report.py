@@ -85,7 +85,7 @@ def report(
     else:
         found = read_run(folders[0] if folders else Path())
         _warn(found)
-        path = write_report(found, out, title=title or f"Report of {found.name}", megabytes=viewer_megabytes)
+        path = write_report(found, out, title=title or found.title, megabytes=viewer_megabytes)
         print(conclude(found).headline)
         if bundle:
             write_bundle(found, bundle)

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from compass.commands.evaluate_models import split_name
 from compass.errors import UserError
 
 
@@ -62,12 +63,12 @@ def score(
     from compass.library.score import check_page, compare_scored, name_files, tell_files_apart, write_scored
     from compass.library.score import score as score_responses
 
-    named = list(map(_name, [responses, *others]))
-    files = [path for path, _ in named]
+    named = [split_name(str(given)) for given in (responses, *others)]
+    files = [Path(file) for _, file in named]
     places = [path.resolve() for path in files]
     if twice := next((path for at, path in enumerate(files) if places[at] in places[:at]), None):
         raise UserError(f"{twice}: is given twice; give each file once")
-    names = [name or short for (_, name), short in zip(named, name_files(files), strict=True)]
+    names = [name or short for (name, _), short in zip(named, name_files(files), strict=True)]
     if len(set(names)) < len(names):
         raise UserError(f"NAME=FILE: two files have one name ({', '.join(names)}); give each its own")
     if out is not None:
@@ -117,12 +118,6 @@ def score(
         page, headline = write_scored(dict(zip(names, found.values(), strict=True)), out)
         print(f"{headline}\npage: {page}", file=sys.stderr)
     return 0
-
-
-def _name(given: Path) -> tuple[Path, str]:
-    """The file of FILE or NAME=FILE, and its name; the name is empty where none is given."""
-    name, equals, file = str(given).partition("=")
-    return (Path(file), name) if equals and not given.exists() else (given, "")
 
 
 def _watch(file: str, rows: Iterator[Any], total: int, what: str) -> Iterator[Any]:

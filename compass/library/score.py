@@ -227,8 +227,7 @@ def write_scored(found: Mapping[str, Scored], out: Path, *, megabytes: float = 2
     scores = write_results(out, *given_tables(kept, apart), {}, seed=0, primary=_decides(list(kept)))
     write_json(out / "scores.json", {"models": scores})
     run = read_run(out)
-    title = f"Responses of {' and '.join(kept) if len(kept) < 3 else f'{len(kept)} models'}"
-    return write_report(run, out, title=title, megabytes=megabytes), conclude(run).headline
+    return write_report(run, out, title=run.title, megabytes=megabytes), conclude(run).headline
 
 
 def name_files(paths: Sequence[Path]) -> list[str]:

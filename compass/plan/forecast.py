@@ -7,11 +7,13 @@ is not is assumed, and listed. The range is the spread of the forecast over low 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from compass.base.resolve import ModelError, fill_in
 from compass.durations import duration
 from compass.evaluation.benchmarks import BENCHMARKS
 from compass.plan.hardware import Machine, sampling_speed, training_speed
@@ -197,8 +199,9 @@ def forecast(settings: Settings, machine: Machine, known: Known, root: Path) -> 
     plan = Forecast(machine)
     policy, grader = policy_shape(settings, root), grader_shape(settings, root)
     plan.inputs.append(Input("", "hardware", str(machine), "setting" if machine.gpu else "measured"))
-    for name, shape in (("policy", policy), ("grader", grader)):
-        value = _say_size(shape.parameters) if shape else "not known before it is downloaded"
+    graded_by = settings.base.model if settings.grade.model == "models/base" else settings.grade.model
+    for name, shape, model in (("policy", policy, settings.base.model), ("grader", grader, graded_by)):
+        value = _say_size(shape.parameters) if shape else _say_unknown(model)
         plan.inputs.append(Input("", name, value, "configuration" if shape else "left out"))
     graded = min(known.rows, settings.grade.max_problems or known.rows)
     plan.inputs.append(Input("", "problems graded", f"{graded:,}", known.rows_from))
@@ -223,6 +226,15 @@ def forecast(settings: Settings, machine: Machine, known: Known, root: Path) -> 
         Input("", "use of a GPU while training", f"{MIDDLE.mfu:.0%} ({HIGH.mfu:.0%} to {LOW.mfu:.0%})", "assumed")
     )
     return plan
+
+
+def _say_unknown(model: str) -> str:
+    """Why the shape of a model is not known."""
+    try:
+        fill_in(model, os.environ)
+    except ModelError as error:
+        return f"not known: {error}"
+    return "not known before it is downloaded"
 
 
 def _say_size(parameters: int) -> str:

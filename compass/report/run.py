@@ -81,6 +81,13 @@ class Run:
         return self.folder.resolve().name
 
     @property
+    def title(self) -> str:
+        """The heading of its page: whose responses they are where they were made elsewhere, else the folder's name."""
+        if not self.given:
+            return f"Report of {self.name}"
+        return f"Responses of {' and '.join(self.models) if len(self.models) < 3 else f'{len(self.models)} models'}"
+
+    @property
     def models(self) -> list[str]:
         """The models that were scored, in the order of training."""
         return list(self.results.scores)

@@ -48,7 +48,7 @@ class GroupSampler(ReplayBuffer):
 
     Of `sampler_kwargs` (from `compass.rl.config`) verl's buffer takes `filter_groups_metric` (`acc`, or None for no dynamic sampling),
     `train_batch_size`, `gen_batch_size` and `max_inflight_gen_batches`; the sampler reads `max_generation_batches`, `refill`,
-    `reproducible` and `watch` (`compass.rl.watch_config`). What else is there is the agent loop's.
+    `reproducible` and `watch` (`watch_config` of the same). What else is there is the agent loop's.
     """
 
     def __init__(self, **arguments: Any) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from compass.errors import UserError
 from compass.files import write_json
+from compass.settings.section import check_commit
 
 IDENTIFYING = ("*.json", "*.safetensors", "*.bin", "*.model", "*.txt", "*.jinja", "*.gguf")
 """Files of a model folder that decide what it samples: weights, configuration, tokenizer, chat template."""
@@ -20,7 +21,7 @@ class SamplingError(UserError):
 
 @dataclass(frozen=True)
 class Model:
-    """A model to sample from: a folder, or a hub id with the `revision` (commit) that pins it."""
+    """A model to sample from: a folder, or a hub id with its commit, the `revision`."""
 
     path: str
     revision: str = ""
@@ -58,7 +59,7 @@ def find_model(path: str, revision: str = "") -> Model:
         revision: the hub commit; required for a hub id, not used for a folder.
 
     Raises:
-        SamplingError: neither a whole model folder nor a hub id with a revision.
+        SamplingError: neither a whole model folder nor a hub id with its commit.
     """
     folder = Path(path)
     if folder.is_dir():
@@ -69,6 +70,10 @@ def find_model(path: str, revision: str = "") -> Model:
         raise SamplingError(
             f"{path}: no such folder; run the stage that writes it, or, for a hub id, give its `revision` (a commit)"
         )
+    try:
+        check_commit(revision, path)
+    except ValueError as error:
+        raise SamplingError(f"{path}: the revision {error}, found {revision!r}") from None
     return Model(path, revision)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from compass.settings.prompting import Prompting
-from compass.settings.section import NotNegative, Positive, Probability, Section
+from compass.settings.section import Commit, NotNegative, Positive, Probability, Section
 
 
 class Pretrain(Section):
@@ -116,8 +116,8 @@ class Base(Section):
     model: str = ""
     """A local folder, a `.gguf` file or a hub id; empty pre-trains the tiny policy. `$COMPASS_MODEL` is filled in."""
 
-    revision: str = ""
-    """The hub revision (commit); required for a hub id."""
+    revision: Commit = ""
+    """The commit of a hub id, 40 hex digits; required for one."""
 
     pretrain: Pretrain | None = None
     """How the tiny policy is pre-trained; null for a real model."""

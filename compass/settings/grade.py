@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import model_validator
 
 from compass.settings.sampling import Sampling
-from compass.settings.section import NotNegative, Positive, Probability, Section
+from compass.settings.section import Commit, NotNegative, Positive, Probability, Section
 
 
 class Grade(Section):
@@ -16,8 +16,8 @@ class Grade(Section):
     model: str = "models/base"
     """The grader: a folder or hub id (the report uses an 8B Llama). The pipeline's own base policy in the tiny profile."""
 
-    revision: str = ""
-    """The hub revision (commit); required for a hub id."""
+    revision: Commit = ""
+    """The commit of a hub id, 40 hex digits; required for one."""
 
     sources: list[str] = []
     """Grade rows of these sources alone, by their names in `collect.sources`; empty grades all. What RL does not train on

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from compass.settings.grade import Grade
 from compass.settings.recipe import Recipe
 from compass.settings.recipe_checks import check_device, check_lora, check_objective
-from compass.settings.section import Positive
+from compass.settings.section import Commit, Positive
 
 GROUPS = tuple(Recipe.model_fields)
 """The groups of a recipe, as they are named under `rl` and under a stage."""
@@ -25,8 +25,8 @@ class RlStage(Recipe):
     """The model whose weights it starts from: `base`, an earlier RL stage, or a model from elsewhere: a folder or `.gguf` file (a path with
     `/`) or a hub id. `$NAME` is filled in. A folder or file is a dependency of the stage."""
 
-    revision: str = ""
-    """The hub revision (commit); required for a hub id in `init_from`."""
+    revision: Commit = ""
+    """The commit of a hub id in `init_from`, 40 hex digits; required for one."""
 
     steps: Positive
     """Optimization iterations (rollout, reward, update)."""

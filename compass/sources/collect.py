@@ -25,9 +25,10 @@ from compass.records import RECORD, ROW_NUMBERS, record_id, table
 from compass.seeded_draw import draw_number
 from compass.settings import Collect, Source
 from compass.settings.denoise import NoiseReason
+from compass.settings.section import is_commit
 from compass.sources.adapters import ADAPTERS, MISSING, Adapter, ConfiguredFields, Published, reach
 from compass.sources.gold import is_placeholder
-from compass.sources.hub import hub_rows, is_commit, resolve_commit
+from compass.sources.hub import hub_rows, resolve_commit
 from compass.sources.read import Row, SourceError, data_files, expand, file_rows
 from compass.sources.recast import recast
 from compass.sources.repair import JSON_STARTS, repair, repaired_row

@@ -49,7 +49,7 @@ def gold_answer(value: Any, solution: str = "") -> str:
     """The gold in a published value, else in the solution; empty when neither has one.
 
     Args:
-        value: what the answer field holds: a text, also as UTF-8 bytes, a number, list or None.
+        value: what the answer field holds: a text, a number, list or None.
         solution: the worked solution's text; it counts where the value is empty, and not where the value is of another kind.
 
     A list of several answers is joined by ", " in its order, as answer keys write it.
@@ -68,8 +68,6 @@ def gold_answer(value: Any, solution: str = "") -> str:
         answer = _plain(value) if value.is_finite() else ""
     elif isinstance(value, str):
         answer = _from_text(value)
-    elif isinstance(value, bytes):
-        return gold_answer(text, solution) if (text := _decoded(value)) is not None else ""
     else:
         return ""
     return answer or from_solution(solution)
@@ -79,13 +77,6 @@ def _plain(value: Decimal) -> str:
     """A decimal as a float of its value is written: 1106 for 1106.0."""
     written = format(value, "f")
     return written.rstrip("0").rstrip(".") if "." in written else written
-
-
-def _decoded(value: bytes) -> str | None:
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        return None
 
 
 def from_solution(text: str) -> str:

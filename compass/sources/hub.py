@@ -5,19 +5,12 @@ Nothing of a dataset's own code is run: `datasets` reads its data files, never a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from compass.settings import Source
-from compass.sources.read import Row, SourceError, as_row
-
-_COMMIT = re.compile(r"[0-9a-f]{40}")
-
-
-def is_commit(revision: str) -> bool:
-    """Whether a revision names one commit, and not a branch or tag that can move."""
-    return bool(_COMMIT.fullmatch(revision))
+from compass.settings.section import is_commit
+from compass.sources.read import Row, SourceError, as_row, as_texts
 
 
 def resolve_commit(hub: str, revision: str) -> str:
@@ -55,7 +48,7 @@ def hub_rows(source: Source, commit: str) -> Iterator[tuple[int, Row]]:
     except (OSError, ValueError, RuntimeError) as error:
         raise _hub_error(source.hub, commit, error, source.subset, source.split) from None
     for number, row in enumerate(rows):
-        yield number, as_row(row, f"{source.hub}: row {number}")
+        yield number, as_row(as_texts(row), f"{source.hub}: row {number}")
 
 
 def _hub_error(hub: str, revision: str, error: Exception, subset: str = "", split: str = "") -> SourceError:

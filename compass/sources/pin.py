@@ -13,7 +13,8 @@ from pathlib import Path
 
 from compass.files import write_text
 from compass.settings import SettingsError, load_settings
-from compass.sources.hub import is_commit, resolve_commit
+from compass.settings.section import is_commit
+from compass.sources.hub import resolve_commit
 from compass.sources.read import SourceError
 
 

@@ -126,6 +126,18 @@ def as_row(row: Any, where: str) -> Row:
     )
 
 
+def as_texts(value: Any) -> Any:
+    """A value whose bytes are text where they are UTF-8, as Arrow's tables may hold text; others, such as a picture's, stay bytes."""
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            return value
+    if isinstance(value, list):
+        return [as_texts(part) for part in value]
+    return {name: as_texts(part) for name, part in value.items()} if isinstance(value, dict) else value
+
+
 def _format(path: Path) -> str:
     parts = path.name.lower().split(".")
     if parts[-1] in COMPRESSIONS:
@@ -392,9 +404,10 @@ def _parquet_rows(path: Path) -> Iterator[tuple[int, Row]]:
         whole = path if isinstance(path, Path) else path.open()
         with pq.ParquetFile(io.BytesIO(_open(path).read()) if compressed else whole) as file:
             _check_unique(file.schema_arrow.names, path)
+            has_bytes = "binary" in str(file.schema_arrow)
             for batch in file.iter_batches(batch_size=4096):
                 for row in batch.to_pylist():
-                    yield number, row
+                    yield number, as_texts(row) if has_bytes else row
                     number += 1
     except (pa.ArrowInvalid, OSError) as error:
         raise SourceError(

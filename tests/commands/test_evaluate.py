@@ -7,13 +7,16 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from compass.base import resolve
 from compass.cli import main
+from compass.commands.evaluate_models import find_models
 from compass.evaluation import benchmarks as registry
 from compass.evaluation.benchmarks import BENCHMARKS, content_hash
 from compass.page.markdown import to_markdown
 from compass.prompts.registry import PROMPTS
 from compass.report.run import read_run
 from compass.report.sensitivity import other_ways, sensitivity_section
+from compass.sampling.model_source import Model
 
 PROBLEMS = [
     {"id": "a", "problem": "What is the sum of 2 and 2?", "answer": "4", "level": 1},
@@ -142,11 +145,32 @@ def test_prices_make_a_cost(folder, openai_server) -> None:
     assert json.loads(Path("evaluation/scores.json").read_text())["models"]["m"]["sums"]["cost"] == 10.0
 
 
+@pytest.mark.parametrize(("given", "name"), [("lr=1e-5/model", "model"), ("mine=lr=1e-5/model", "mine")])
+def test_the_path_of_a_model_may_have_an_equals_sign(folder, given, name) -> None:
+    Path("lr=1e-5/model").mkdir(parents=True)
+    Path("lr=1e-5/model/config.json").write_text("{}")
+    assert find_models([given], [], "", folder) == {name: Model("lr=1e-5/model")}
+
+
+def test_a_gguf_file_without_a_chat_template_is_left_to_the_prompt(folder, random_model, monkeypatch) -> None:
+    def convert(path, out):
+        random_model(out, 0)
+        (out / "chat_template.jinja").unlink()
+
+    monkeypatch.setattr(resolve, "_convert_gguf", convert)
+    (model,) = find_models(["broken.gguf"], [], "", folder).values()
+    tokens = json.loads((Path(model.path) / "tokenizer_config.json").read_text())
+    generation = json.loads((Path(model.path) / "generation_config.json").read_text())
+    assert "chat_template" not in tokens
+    assert generation["eos_token_id"] == json.loads((Path(model.path) / "config.json").read_text())["eos_token_id"]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         ("--benchmarks sums.jsonl", "give a MODEL or --server URL"),
         ("nowhere --benchmarks sums.jsonl", "nowhere: no model; give a stage (none has run here), a model folder"),
+        ("owner/name@main --benchmarks sums.jsonl", "owner/name: the revision must be a commit (40 hex digits)"),
         ("gone.gguf --benchmarks sums.jsonl", "gone.gguf: no such file"),
         ("broken.gguf --benchmarks sums.jsonl", "broken.gguf: not a GGUF model that transformers reads"),
         ("http://127.0.0.1:1 --benchmarks sums.jsonl", "is it an OpenAI-compatible server that runs?"),

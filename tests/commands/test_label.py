@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -81,7 +82,9 @@ def test_judgements_are_kept_and_measured(run_folder: Path, monkeypatch, capsys)
 
 def test_it_goes_on_where_it_was_left(run_folder: Path, monkeypatch, capsys) -> None:
     label(run_folder, "s\nwhat\n?\nq\n", monkeypatch)
-    assert "1 that the person could not judge" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "1 that the person could not judge" in shown
+    assert re.findall("--- (.*), sums", shown) == ["1 of 4", "1 of 3", "2 of 3"]  # one was skipped
     label(run_folder, "y\n", monkeypatch)  # the input ends: the same as q
     label(run_folder, "y\ny\ny\n", monkeypatch)
     labels = read_labels(run_folder / "labels" / "labels.jsonl")

@@ -75,6 +75,14 @@ def test_the_page_says_it_and_scores_the_models_without_such_problems(server) ->
     }  # fmt: skip
 
 
+def test_long_names_are_shown_whole(server, capsys) -> None:
+    name, benchmark = "a-model-whose-name-is-longer-than-most", "problems-of-the-year-2026"
+    Path(f"{benchmark}.jsonl").write_text(Path("old.jsonl").read_text())
+    main(["memorised", f"{name}={server.url}", "--benchmarks", f"{benchmark}.jsonl", "--shown", "60"])
+    main(["evaluate", f"{name}={server.url}", "--benchmarks", f"{benchmark}.jsonl", "--samples", "1"])
+    assert capsys.readouterr().out.count(f"\n{name} {benchmark} ") == 2
+
+
 def test_that_nothing_can_be_asked_is_told(server, capsys) -> None:
     Path("short.jsonl").write_text(json.dumps({"id": "s", "problem": "What is the sum of 2 and 2?", "answer": "4"}))
     assert main(["memorised", f"m={server.url}", "--benchmarks", "short.jsonl", "--shown", "80"]) == 0

@@ -28,9 +28,9 @@ from compass.evaluation.known_benchmarks import KNOWN_BENCHMARKS, KnownBenchmark
 from compass.golds import golds
 from compass.records import RecordError, table
 from compass.settings import Benchmark, Collect, Source
+from compass.settings.section import is_commit
 from compass.sources.adapters import ADAPTERS
 from compass.sources.collect import collect_benchmarks
-from compass.sources.hub import is_commit
 from compass.verifier import verify
 
 

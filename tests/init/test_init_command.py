@@ -138,6 +138,7 @@ def test_fields_are_named_where_no_guess_is_clear(own: Callable[..., str], capsy
         (["--data", "examples/own_csv/problems.csv", "--benchmark", "math-50"], "benchmark 'math-50' is not known"),
         (["--data", "examples/own_csv/problems.csv", "--benchmark", "gone.jsonl"], "gone.jsonl: no such file"),
         ([*EXAMPLE, "--model", "models/gone"], "give the commit with --revision, or a local folder"),
+        ([*EXAMPLE, "--model", "owner/name", "--revision", "main"], "--revision main: must be a commit (40 hex digits)"),
         ([*EXAMPLE, "--model", "gone.gguf"], "gone.gguf: No such file"),
         (["--data", "examples/own_csv/problems.csv", "examples/own_csv/problems.csv", "--benchmark", "examples/own_csv/benchmark.jsonl"],
          "two files of --data are called 'problems'"),

@@ -68,6 +68,13 @@ def test_every_stage_can_fill_its_batches(usable: int, policy: Policy, computer:
         assert stage.steps >= 2
 
 
+def test_a_benchmark_that_is_asked_in_part_says_how_much_is_left_out() -> None:
+    _, shown = write(rows(200, items=40), SMALL, LAPTOP)
+    assert "items held-out 25 of 40: a score is known to within about 20 points" in shown
+    _, shown = write(rows(200, items=40), TINY, ONE_GPU)
+    assert "items held-out 40: a score" in shown
+
+
 @pytest.mark.parametrize(
     ("usable", "dropped", "why"), [(0, {}, ""), (4, {}, ""), (2, {"image": 5, "link": 2}, ": image 5, link 2")]
 )

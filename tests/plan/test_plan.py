@@ -221,6 +221,42 @@ def test_rows_of_the_users_scale_what_the_last_run_of_the_profile_took(
     assert taken("paper") == []
 
 
+def test_problems_are_known_before_any_run_by_their_files_or_by_the_limit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("own.jsonl").write_text('{"problem": "What is 2 + 2?", "answer": "4"}\n' * 40)
+    file, hub = {"name": "own", "path": "own.jsonl"}, {"name": "far", "hub": "owner/set", "revision": "main"}
+    parameters = read_values(ROOT / "profiles/tiny.yaml")
+    parameters["collect"]["generate"] = None
+    parameters["collect"]["benchmarks"] = [{"name": "math-500"}]
+
+    def graded(sources: list[dict[str, str]], most: int) -> tuple[str, str]:
+        parameters["collect"]["sources"], parameters["grade"]["max_problems"] = sources, most
+        write_json("params.yaml", parameters)
+        assert main(["plan", "--json"]) == 0
+        found = {one["what"]: one for one in json.loads(capsys.readouterr().out)["inputs"]}["problems graded"]
+        return found["value"], found["source"]
+
+    assert graded([file], 0) == graded([file], 50) == ("40", "assumed")
+    assert graded([file], 30) == graded([file, hub], 30) == ("30", "setting")
+    parameters["grade"]["max_problems"] = 0
+    write_json("params.yaml", parameters)
+    assert main(["plan"]) == 1
+    assert "give --rows N" in capsys.readouterr().err
+
+
+def test_a_model_whose_variable_is_not_set_is_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.delenv("COMPASS_MODEL", raising=False)
+    assert main(["plan", "--profile", "words"]) == 0
+    shown = capsys.readouterr().out
+    assert "policy: not known: base.model is '$COMPASS_MODEL' but COMPASS_MODEL is not set; run `export" in shown
+    assert "problems graded: 1,600 (setting)" in shown
+
+
 def test_plan_prints_stages_inputs_and_cost_and_refuses_what_cannot_fit(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -248,7 +284,6 @@ def test_the_paper_takes_hours_on_the_node_that_it_asks_for(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--profile", "paper"], "give --rows"),
         (["--profile", "paper", "--rows", "9", "--gpu", "h1000"], "did you mean"),
         (["--profile", "paper", "--rows", "9", "--gpu", "h100:0"], "number of GPUs"),
         (["--profile", "paper", "--params", "params.yaml"], "not both"),

@@ -72,6 +72,13 @@ def test_the_page_and_the_command_give_the_same_figures(scored: tuple[Path, dict
     assert "Read leniently, with an answer in any usual form counted: small 40.0%" in text
 
 
+def test_the_page_has_one_heading_whichever_command_writes_it(scored: tuple[Path, dict], tmp_path: Path) -> None:
+    folder, _ = scored
+    assert main(["report", str(folder), "--out", str(tmp_path / "page")]) == 0
+    for page in (folder, tmp_path / "page"):
+        assert (page / "report.md").read_text().startswith("# Responses of small and big\n")
+
+
 def test_what_the_responses_do_not_tell_is_null_and_said_to_be_not_known(scored: tuple[Path, dict]) -> None:
     folder, _ = scored
     samples = pq.read_table(folder / "samples.parquet")

@@ -13,7 +13,7 @@ from compass.checks.doctor import describe_rewards
 from compass.rl.config import SHAPING
 from compass.rl.course import course
 from compass.rl.dataset import ROWS
-from compass.rl.reward_canary import EXTRA_INFO
+from compass.rl.reward_canary import CANARIES, EXTRA_INFO
 from compass.rl.reward_function import RESPONSE_TOKENS, RewardError, compute_score, load_reward, score_by_function
 from compass.settings import RlStage, Settings, SettingsError, load_settings
 from compass.settings.recipe import Reward
@@ -184,13 +184,19 @@ def test_an_error_says_what_the_function_is_called_with(module: Any, tmp_path: P
     assert RESPONSE_TOKENS in problem.remedy
 
 
-def test_doctor_shows_what_a_function_pays(module: Any, tmp_path: Path) -> None:
+def test_doctor_shows_what_a_function_pays_and_calls_it_once(
+    module: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     priced = "1 if judge(gold=ground_truth, response=solution_str).equal else -1"
-    body = f"from compass.verifier import judge\n    return ({priced}) - 0.02 * extra_info['response_tokens']"
+    body = f"open('calls', 'a').write('x')\n    from compass.verifier import judge\n    return ({priced}) - 0.02 * extra_info['response_tokens']"
     module(body)
-    (finding,) = describe_rewards(settings("mine:reward"), tmp_path)
+    paid: dict[str, list[float]] = {}
+    assert find_reward_problems(settings("mine:reward"), tmp_path, paid) == []
+    (finding,) = describe_rewards(paid)
     assert (finding.level, finding.where) == ("ok", "reward")
     assert finding.found == "mine:reward pays known right answers +0.82, wrong ones -1.18"
+    assert (tmp_path / "calls").read_text() == "x" * len(CANARIES)
 
 
 def test_the_check_before_a_run_finds_a_missing_module_and_passes_a_good_one(module: Any, tmp_path: Path) -> None:

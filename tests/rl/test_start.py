@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from compass.base import resolve as module
-from compass.base.resolve import ModelError, Origin, read_origin
+from compass.base.resolve import ORIGIN_FILE, ModelError
 from compass.checks.models import find_model_problems
 from compass.files import folder_digest
 from compass.rl.start import StartError, bring_start, check_start, remove_start, start_folder
@@ -92,7 +92,7 @@ def test_a_folder_is_brought_with_its_origin_and_removed_in_the_end(
         folder = bring_start("rl-1", ours, tmp_path)
     assert folder == start_folder("rl-1", ours, tmp_path) == tmp_path / "work/rl-1/start"
     assert folder_digest(folder, ("*.safetensors",)) == folder_digest(given, ("*.safetensors",))
-    assert read_origin(folder).kind == "folder"
+    assert json.loads((folder / ORIGIN_FILE).read_text())["kind"] == "folder"
     assert (folder / "model.safetensors").stat().st_ino != (given / "model.safetensors").stat().st_ino
     remove_start("rl-1", ours, tmp_path)
     assert not folder.exists()
@@ -111,9 +111,11 @@ def test_a_hub_id_is_fetched_at_its_revision(tmp_path: Path, given: Path, monkey
         return str(given)
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot)
-    folder = bring_start("rl-1", stage(init_from="owner/model", revision="0123abc"), tmp_path)
-    assert asked == [("owner/model", "0123abc")]
-    assert read_origin(folder) == Origin("hub", "owner/model", "0123abc", folder_digest(given, module._WEIGHTS))
+    folder = bring_start("rl-1", stage(init_from="owner/model", revision="0123abcd" * 5), tmp_path)
+    assert asked == [("owner/model", "0123abcd" * 5)]
+    assert json.loads((folder / ORIGIN_FILE).read_text()) == {
+        "kind": "hub", "name": "owner/model", "revision": "0123abcd" * 5, "digest": folder_digest(given, module._WEIGHTS),
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -144,17 +146,17 @@ def test_the_check_before_a_run_looks_at_it(tmp_path: Path, given: Path) -> None
 def test_solve_rates_are_the_policys_only_if_the_same_model_graded() -> None:
     grade = settings(init_from="base").grade
     assert stage(init_from="base").graded_by_policy(grade)
-    assert not stage(init_from="owner/model", revision="a").graded_by_policy(grade)
-    other = grade.model_copy(update={"model": "owner/model", "revision": "a"})
-    assert stage(init_from="owner/model", revision="a").graded_by_policy(other)
-    assert not stage(init_from="owner/model", revision="b").graded_by_policy(other)
+    assert not stage(init_from="owner/model", revision="0123abcd" * 5).graded_by_policy(grade)
+    other = grade.model_copy(update={"model": "owner/model", "revision": "0123abcd" * 5})
+    assert stage(init_from="owner/model", revision="0123abcd" * 5).graded_by_policy(other)
+    assert not stage(init_from="owner/model", revision="b" * 40).graded_by_policy(other)
     assert not stage(init_from="base").graded_by_policy(other)
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"init_from": "base", "revision": "a"}, r"`revision` is for a hub id"),
+        ({"init_from": "base", "revision": "0123abcd" * 5}, r"`revision` is for a hub id"),
         ({"init_from": "bse"}, r"allowed: base, a path with `/`, or a hub id \(owner/name\)"),
         (
             {"init_from": "a/b", "checkpoint": {"carry_optimizer": True}},

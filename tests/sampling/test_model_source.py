@@ -38,7 +38,14 @@ def test_a_model_that_is_not_there_is_named_and_a_hub_id_has_a_revision(tmp_path
         find_model("models/nowhere")
     with pytest.raises(SamplingError, match=r"holds no config\.json"):
         find_model(str(tmp_path))
-    assert find_model("owner/model", "0123abc") == Model("owner/model", "0123abc")
+    assert find_model("owner/model", "0123abcd" * 5) == Model("owner/model", "0123abcd" * 5)
+
+
+@pytest.mark.parametrize("revision", ["main", "v1.0", "0123abc", "0123ABCD" * 5])
+def test_a_branch_a_tag_or_a_short_hash_does_not_pin_a_model(revision):
+    told = rf"owner/model: the revision must be a commit .*https://huggingface.co/owner/model` .*, found '{revision}'"
+    with pytest.raises(SamplingError, match=told):
+        find_model("owner/model", revision)
 
 
 @pytest.mark.parametrize(

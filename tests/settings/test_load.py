@@ -56,6 +56,7 @@ def test_the_file_in_force_is_a_copy_of_its_profile() -> None:
         ("evaluate.samples", 0, "evaluate.samples: Input should be greater than or equal to 1, found 0"),
         ("evaluate.samples", "x" * 78, f"evaluate.samples: Input should be a valid integer, found '{'x' * 78}'"),
         ("evaluate.samples", "x" * 79, f"evaluate.samples: Input should be a valid integer, found '{'x' * 76}..."),
+        ("grade.revision", "main", "grade.revision: must be a commit .*huggingface.co/OWNER/NAME` .*, found 'main'"),
         ("base.model", "some/model", "base: give either `model` .* or `pretrain`, not both and not neither"),
     ],
 )

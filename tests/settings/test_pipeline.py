@@ -98,8 +98,8 @@ CHOICES = FILE | {"adapter": "options", "options_field": "choices"}
             FILE | {"level_means": "solve_rate"},
             FILE | {"level_means": "solve_rate", "level_field": "x"},
         ),
-        ("base.revision", "abc", ""),
-        ("grade.revision", "abc", ""),  # the grader is `models/base`
+        ("base.revision", "0" * 40, ""),
+        ("grade.revision", "0" * 40, ""),  # the grader is `models/base`
         ("grade.thresholds", [0.9, 0.6, 0.4, 0.2], [0.8, 0.6, 0.4, 0.2]),  # `levels` is quantiles
         ("rl.reward.kl_controller", "adaptive", "fixed"),  # `kl_coef` is 0
         ("grade.sampling.temperature", 0.0, 0.1),  # `grade.rollouts` is 8

@@ -64,9 +64,6 @@ from compass.verifier import Gold, verify
         (Decimal("1E+3"), "1000"),
         (Decimal("1234567890123456789012345678901234.50"), "1234567890123456789012345678901234.5"),
         (Decimal("NaN"), ""),
-        (b" 025 ", "025"),
-        (b"so \\boxed{7}", "7"),
-        (b"\x89PNG", ""),
     ],
 )
 def test_a_gold_is_taken_as_published(value, gold):
@@ -106,10 +103,9 @@ def test_a_solution_stands_in_for_a_missing_answer():
     assert gold_answer(None, "… = \\boxed{5}") == "5"
     assert gold_answer("", "#### 7\n") == "7"
     assert gold_answer("3", "\\boxed{5}") == "3"
-    assert gold_answer(b"", "\\boxed{5}") == "5"
 
 
-@pytest.mark.parametrize("value", [Decimal("3.0"), b"3", {"value": 3}, b"\x89PNG", date(2024, 1, 2)])
+@pytest.mark.parametrize("value", [Decimal("3.0"), {"value": 3}, b"\x89PNG", date(2024, 1, 2)])
 def test_no_solution_replaces_a_gold_of_another_kind(value):
     assert gold_answer(value, "\\boxed{5}") in ("3", "")
     assert from_solution("the answer is 7") == ""

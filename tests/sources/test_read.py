@@ -82,6 +82,15 @@ def test_a_first_line_that_names_the_separator_is_no_header(tmp_path, line):
         next(rows)
 
 
+def test_bytes_of_a_parquet_file_are_text_where_they_are_utf_8(tmp_path):
+    row = {"id": b"a-1", "problem": "Wie groß ist 2+3?".encode(), "golds": [b"5", b"V"], "chat": [{"content": b"2+3"}]}
+    pictures = {"picture": {"bytes": b"\x89PNG", "path": "a.png"}}
+    pq.write_table(pa.Table.from_pylist([row | pictures]), tmp_path / "r.parquet")
+    assert rows_of(tmp_path / "r.parquet") == [
+        {"id": "a-1", "problem": "Wie groß ist 2+3?", "golds": ["5", "V"], "chat": [{"content": "2+3"}], **pictures}
+    ]
+
+
 def test_parquet(tmp_path):
     path = tmp_path / "a.parquet"
     pq.write_table(pa.Table.from_pylist(ROWS), path)

@@ -114,7 +114,7 @@ def test_names_that_differ_are_told_with_what_to_run(tmp_path: Path) -> None:
     [
         ({"init_from": "other/model"}, "${rl.stages.rl-1.init_from}"),
         ({"init_from": "/data/model.gguf"}, "${rl.stages.rl-1.init_from}"),
-        ({"init_from": "owner/model", "revision": "0123abc"}, ""),
+        ({"init_from": "owner/model", "revision": "0123abcd" * 5}, ""),
         ({"init_from": "$MODELS/one"}, ""),
         ({"init_from": "base"}, "models/${rl.stages.rl-1.init_from}"),
     ],
@@ -151,10 +151,10 @@ MODEL = {"base.pretrain": None}
         ({"collect.sources.0": {**OWN, "hub": "owner/rows", "revision": "0123abc"}}, "collect", {}),
         ({"dedup.semantic.model": "models/mini"}, "dedup", {"${dedup.semantic.model}": "models/mini"}),
         ({**MODEL, "base.model": "/data/sft"}, "base", {"${base.model}": "/data/sft"}),
-        ({**MODEL, "base.model": "owner/model", "base.revision": "0123abc"}, "base", {}),
+        ({**MODEL, "base.model": "owner/model", "base.revision": "0123abcd" * 5}, "base", {}),
         ({**MODEL, "base.model": "$COMPASS_MODEL"}, "base", {}),
         ({"grade.model": "/data/grader"}, "grade", {"${grade.model}": "/data/grader"}),
-        ({"grade.model": "owner/model", "grade.revision": "0123abc"}, "grade", {}),
+        ({"grade.model": "owner/model", "grade.revision": "0123abcd" * 5}, "grade", {}),
         ({"grade.model": "models/base"}, "grade", {}),
     ],
 )

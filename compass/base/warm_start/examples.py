@@ -79,7 +79,8 @@ def _responses(
     """Each record with the response to learn; those that have none are counted."""
     rng = random.Random(f"warm-start/{seed}")
     for record in records:
-        bare = rng.random() < answer_only  # drawn for every row, so that one more row changes no other
+        # Drawn for rows without a solution too, so that one more solution changes no other row.
+        bare = rng.random() < answer_only
         solution, boxed = (record["solution"] or "").strip(), f"\\boxed{{{record['answer'].strip()}}}"
         if not solution:
             counts["without_solution"] += 1
@@ -103,7 +104,7 @@ class _Encoder:
         messages = self._prompt.messages(problem)
         before = self._render(messages, add_generation_prompt=True)
         whole = self._render([*messages, {"role": "assistant", "content": _MARK}], add_generation_prompt=False)
-        # What the template puts between its own end and the response (a blank, in a plain one) is the model's to write.
+        # What the template puts between its own end and the response (a blank behind `Answer:`) is the model's to write.
         lead = whole[len(before) :].partition(_MARK)[0] if whole.startswith(before) else ""
         ids = self._tokenizer(before, add_special_tokens=False)["input_ids"]
         written = self._tokenizer(lead + response, add_special_tokens=False)["input_ids"]

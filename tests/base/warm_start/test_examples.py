@@ -97,6 +97,9 @@ def test_a_share_of_solutions_becomes_the_bare_answer(tokenizer, tmp_path) -> No
     assert 80 < len(bare) < 120
     _, more = written(table.slice(0, 150), settings(answer_only=0.5), tokenizer, tmp_path)
     assert {row["id"] for row in more if "+" not in row["text"]} == bare & {row["id"] for row in more}
+    without = records(record(0, solution=None), *(record(number) for number in range(1, 200)))
+    _, rest = written(without, settings(answer_only=0.5), tokenizer, tmp_path)
+    assert {row["id"] for row in rest if "+" not in row["text"]} == bare - {"id-0"}
 
 
 def test_the_seed_decides_the_order(tokenizer, tmp_path) -> None:
