@@ -124,7 +124,7 @@ def _digits(parser: Parser) -> str:
 def _based(parser: Parser, digits: str) -> Node:
     """`52_8`: digits in a base. Neither the digits alone nor the value equal it."""
     parser.at += 1
-    return based(digits, parser.argument())
+    return based(digits, parser.subscript())
 
 
 def based(digits: str, base: Node) -> Node:
