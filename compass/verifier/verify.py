@@ -57,6 +57,8 @@ _SETS = {"all real numbers": r"\mathbb{R}", "no solution": r"\emptyset", "infini
 _FENCED = re.compile(r"\s*(?:```|~~~)\w{0,12}\s*\n\s*([^`~]+?)\s*(?:```|~~~)\s*")
 _WORD = re.compile(r"(?<![\\A-Za-z])[^\W\d_]{2,}|[\u3040-\u9fff]")
 _SEPARATOR = re.compile(r"\s*(?:[,;]|\band\b|\bor\b)+\s*(?:and\s|or\s)?")
+_RATIO_OF_THREE = re.compile(r"[1-9]\d?:[1-9]\d:[1-9]\d")
+"""Three numbers of which none begins with 0, as those of a time to the second would sooner or later."""
 _SIZES = re.compile(r"\d{1,9}(?:\\times ?\d{1,9})+")
 _DECIDES = (Outcome.EQUAL, Outcome.DIFFERENT, Outcome.UNRECOGNISED)
 _normalised = lru_cache(maxsize=2048)(normalise)
@@ -266,7 +268,7 @@ def _compare_words(gold: str, answer: str) -> Finding | None:
     if letter is not None and letter == read_choice(answer):
         return Finding(True, "text", f"choice {letter}")
     times = read_time(gold), read_time(answer)
-    if times[0] is not None and times[1] is not None:
+    if times[0] is not None and times[1] is not None and not all(map(_RATIO_OF_THREE.fullmatch, (gold, answer))):
         return Finding(same_time(*times), "text", "times of day")
     said = read_yes_or_no(gold), read_yes_or_no(answer)
     if said[0] is not None and said[1] is not None and said[0][1] != said[1][1]:
