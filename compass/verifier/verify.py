@@ -15,7 +15,7 @@ from compass.verifier.extracting.sentences import is_hedged
 from compass.verifier.gold import Gold, compare_within, gold_text, read_tolerance, split_alternatives
 from compass.verifier.reading.grammar import parse
 from compass.verifier.reading.normalise import MAX_LENGTH, normalise
-from compass.verifier.reading.numbers import PlainNumber, read_plain_number, times_100, write_digits
+from compass.verifier.reading.numbers import PlainNumber, move_point, read_plain_number, write_digits
 from compass.verifier.reading.vocabulary import GREEK_SET
 from compass.verifier.reading.words import (
     is_formula,
@@ -224,7 +224,7 @@ def _compare_plain_numbers(gold: str, answer: str) -> Finding | None:
 
 def _compare_percent(gold: PlainNumber, answer: PlainNumber) -> Finding:
     """Two numbers of which one has a percent sign, which the other lacks (`28` for 28%) or has been computed away (`0.28`, 2/7 for 28.57%)."""
-    one, two = (side if side.mark else times_100(side) for side in (gold, answer))
+    one, two = (side if side.mark else move_point(side, 2) for side in (gold, answer))
     finding = compare_numbers(one.value, one.literal, two.value, two.literal)
     if finding.same or 0 < abs((answer if gold.mark else gold).value) <= LEAST_BARE_PERCENT:
         return finding
