@@ -32,7 +32,7 @@ class Leniency(StrEnum):
     UNIT = "unit"
     """Only one side gives a unit or a currency, or a unit that says nothing ("units")."""
     PERCENT = "percent"
-    """Only one side has a percent sign: 50% taken as 50 or as 0.5."""
+    """Only one side has a percent sign, or another sign of a share: 50% taken as 50 or as 0.5, 5‰ as 5 or as 0.005."""
     DEGREE = "degree"
     """Only one side has a degree sign, or degrees against radians."""
     ROUNDING = "rounding"

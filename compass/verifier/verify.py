@@ -15,7 +15,7 @@ from compass.verifier.extracting.sentences import is_hedged
 from compass.verifier.gold import Gold, compare_within, gold_text, read_tolerance, split_alternatives
 from compass.verifier.reading.grammar import parse
 from compass.verifier.reading.normalise import MAX_LENGTH, normalise
-from compass.verifier.reading.numbers import PlainNumber, read_plain_number, times_100, write_digits
+from compass.verifier.reading.numbers import PlainNumber, move_point, read_plain_number, write_digits
 from compass.verifier.reading.vocabulary import GREEK_SET
 from compass.verifier.reading.words import (
     is_formula,
@@ -57,6 +57,8 @@ _SETS = {"all real numbers": r"\mathbb{R}", "no solution": r"\emptyset", "infini
 _FENCED = re.compile(r"\s*(?:```|~~~)\w{0,12}\s*\n\s*([^`~]+?)\s*(?:```|~~~)\s*")
 _WORD = re.compile(r"(?<![\\A-Za-z])[^\W\d_]{2,}|[\u3040-\u9fff]")
 _SEPARATOR = re.compile(r"\s*(?:[,;]|\band\b|\bor\b)+\s*(?:and\s|or\s)?")
+_RATIO_OF_THREE = re.compile(r"[1-9]\d?:[1-9]\d:[1-9]\d")
+"""Three numbers of which none begins with 0, as those of a time to the second would sooner or later."""
 _SIZES = re.compile(r"\d{1,9}(?:\\times ?\d{1,9})+")
 _DECIDES = (Outcome.EQUAL, Outcome.DIFFERENT, Outcome.UNRECOGNISED)
 _normalised = lru_cache(maxsize=2048)(normalise)
@@ -222,7 +224,7 @@ def _compare_plain_numbers(gold: str, answer: str) -> Finding | None:
 
 def _compare_percent(gold: PlainNumber, answer: PlainNumber) -> Finding:
     """Two numbers of which one has a percent sign, which the other lacks (`28` for 28%) or has been computed away (`0.28`, 2/7 for 28.57%)."""
-    one, two = (side if side.mark else times_100(side) for side in (gold, answer))
+    one, two = (side if side.mark else move_point(side, 2) for side in (gold, answer))
     finding = compare_numbers(one.value, one.literal, two.value, two.literal)
     if finding.same or 0 < abs((answer if gold.mark else gold).value) <= LEAST_BARE_PERCENT:
         return finding
@@ -266,7 +268,7 @@ def _compare_words(gold: str, answer: str) -> Finding | None:
     if letter is not None and letter == read_choice(answer):
         return Finding(True, "text", f"choice {letter}")
     times = read_time(gold), read_time(answer)
-    if times[0] is not None and times[1] is not None:
+    if times[0] is not None and times[1] is not None and not all(map(_RATIO_OF_THREE.fullmatch, (gold, answer))):
         return Finding(same_time(*times), "text", "times of day")
     said = read_yes_or_no(gold), read_yes_or_no(answer)
     if said[0] is not None and said[1] is not None and said[0][1] != said[1][1]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import multiprocessing
 import os
 import subprocess
@@ -14,6 +15,8 @@ import pytest
 
 from compass.verifier import verify, verify_many
 from compass.verifier.comparing import sympy_client
+from compass.verifier.comparing.sympy_client import as_json
+from compass.verifier.reading.grammar import parse
 
 ROOT = Path(__file__).resolve().parents[2]
 PAIRS = [
@@ -34,7 +37,7 @@ def judge(pair: tuple[str, str]) -> bool:
 
 @pytest.fixture(autouse=True)
 def _patient_sympy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Enough processor time for sympy, whatever else the machine does."""
+    """A large budget for sympy."""
     monkeypatch.setattr(sympy_client, "SECONDS", 1.0)
 
 
@@ -69,6 +72,25 @@ def test_sympy_is_ended_at_its_deadline_and_serves_on(monkeypatch: pytest.Monkey
     assert (verdict.outcome, verdict.detail) == ("unrecognised", "out of time or memory")
     monkeypatch.setattr(sympy_client, "SECONDS", 1.0)
     assert judge(PAIRS[1])
+
+
+def test_a_question_to_sympy_costs_the_same_whatever_was_asked_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = ("8", r"\lim_{x\to 0} \frac{e^{4x}-1-4x}{x^2}")
+    assert judge(pair)
+    monkeypatch.setattr(sympy_client, "SECONDS", 0.025)
+    assert verify(gold=pair[0], answer=pair[1]).detail == "out of time or memory"
+
+
+@pytest.mark.parametrize(("limits", "seconds"), [("STEPS_PER_SECOND = 1", 300), ("STEPS_PER_SECOND = 10**12", 0.01)])
+def test_sympy_is_ended_by_its_count_and_by_the_clock(limits: str, seconds: float) -> None:
+    script = f"from compass.verifier.comparing import sympy_worker as worker; worker.{limits}; worker.main()"
+    hard = as_json(parse(r"\int_0^{\infty} x^{x^{x}} \sin(x^{99}) dx"))
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        input=json.dumps({"left": ["num", "1/1"], "right": hard, "seconds": seconds}),
+        cwd=ROOT, capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    assert json.loads(done.stdout.splitlines()[-1]) == {"same": None, "why": "out of time or memory"}
 
 
 def test_a_sympy_process_that_dies_is_started_again() -> None:

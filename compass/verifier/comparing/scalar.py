@@ -21,7 +21,6 @@ from compass.verifier.comparing.measures import (
     DEGREE,
     IN_DEGREES,
     MARKS,
-    PERCENT,
     Measured,
     agree_vaguely,
     in_one_unit,
@@ -29,7 +28,8 @@ from compass.verifier.comparing.measures import (
     read_letters,
 )
 from compass.verifier.comparing.numeric import approximate, identical
-from compass.verifier.reading.numbers import PlainNumber, times_100
+from compass.verifier.reading.numbers import PlainNumber, move_point
+from compass.verifier.reading.units import share_of
 from compass.verifier.tree import (
     IMAGINARY,
     PI,
@@ -111,10 +111,9 @@ def answer_is_rounded(gold: fmpq | arb, answer: fmpq, literal: str) -> bool:
 
 
 _NO_SCALAR = frozenset(WITHOUT_VALUE)
-_TEN, _HUNDRED = number(10), number(100)
+_TEN = number(10)
 LEAST_BARE_PERCENT = 1
 """A bare number up to here is no percentage without its sign: `0.28` is 28%, not 0.28%."""
-_LEANS_ON = {PERCENT: Leniency.PERCENT, DEGREE: Leniency.DEGREE}
 
 
 def compare(gold: Node, answer: Node) -> Finding:
@@ -138,27 +137,29 @@ def compare(gold: Node, answer: Node) -> Finding:
     if both is None:
         return Finding(False, "structure", f"{one.unit} against {two.unit}")
     finding = compare_values(*both)
-    if finding.same and PERCENT in (one.unit, two.unit) and _is_small(one, two):
+    mark = one.unit or two.unit or ""
+    share = share_of(mark)
+    if finding.same and share is not None and _is_small(one, two):
         finding = Finding(False, "rational", "a number up to 1 is no percentage without its sign")
     if one.unit == two.unit or (one.unit is not None and two.unit is not None):
         if finding.same and one.unit != two.unit and agree_vaguely(one.unit, two.unit):
             lean(Leniency.UNIT)
         return finding
+    leniency = Leniency.PERCENT if share is not None else Leniency.DEGREE if mark == DEGREE else Leniency.UNIT
     if finding.same:
-        lean(_LEANS_ON.get(one.unit or two.unit or "", Leniency.UNIT))
+        lean(leniency)
         return finding
-    mark = one.unit or two.unit
-    if mark not in _LEANS_ON or (mark == DEGREE and not _is_angle(one.value if one.unit is None else two.value)):
+    if leniency is Leniency.UNIT or (mark == DEGREE and not _is_angle(one.value if one.unit is None else two.value)):
         return finding
-    second = compare_values(*(side.value if side.unit else _scaled(side.value, mark) for side in (one, two)))
+    second = compare_values(*(side.value if side.unit else _scaled(side.value, share) for side in (one, two)))
     if not second.same:
         return finding
-    lean(_LEANS_ON[mark])
+    lean(leniency)
     return second
 
 
 def _is_small(one: Measured, two: Measured) -> bool:
-    """Whether one side has a percent sign and the other is a bare number up to `LEAST_BARE_PERCENT`."""
+    """Whether one side is a percentage, or another share, and the other a bare number up to `LEAST_BARE_PERCENT`."""
     bare = one.value if one.unit is None else two.value if two.unit is None else None
     value = None if bare is None or symbols(bare) else rational(bare)
     return value is not None and 0 < abs(value) <= LEAST_BARE_PERCENT
@@ -169,14 +170,14 @@ def _is_angle(node: Node) -> bool:
     return any(part == PI or (isinstance(part, Call) and part.function.startswith("arc")) for part in walk(node))
 
 
-def _scaled(node: Node, mark: str) -> Node:
-    """A bare value in percent or in degrees; a decimal keeps its digits, so that it can still be a rounded one."""
-    if mark == DEGREE:
+def _scaled(node: Node, share: fmpq | None) -> Node:
+    """A bare value in percent or another share, without one in degrees; a decimal keeps its digits, so that it can still be a rounded one."""
+    if share is None:
         return Product((node, IN_DEGREES))
     if isinstance(node, Number):
-        value, _, literal = times_100(PlainNumber(node.value, "", node.literal))
+        value, _, literal = move_point(PlainNumber(node.value, "", node.literal), len(str(share.q)) - 1)
         return Number(value, literal)
-    return Product((_HUNDRED, node))
+    return Product((number(1 / share), node))
 
 
 def compare_values(gold: Node, answer: Node) -> Finding:

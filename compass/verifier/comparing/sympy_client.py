@@ -1,4 +1,4 @@
-"""The last tier: sympy, in a process of its own that is ended at its deadline.
+"""The last tier: sympy, in a process of its own that ends where its work exceeds the budget.
 
 One such process serves all threads of this one, in turn; a forked child starts its own. Nothing here uses signals.
 """
@@ -17,7 +17,9 @@ from compass.verifier.tree import Node, Number
 from compass.verifier.verdict import Finding
 
 SECONDS = float(os.environ.get("COMPASS_SYMPY_SECONDS", "0.1"))
-"""Processor time that sympy may spend on one comparison; the environment variable `COMPASS_SYMPY_SECONDS` changes it."""
+"""Work that sympy may do for one comparison, as the processor time that it takes on a common machine; the environment
+variable `COMPASS_SYMPY_SECONDS` changes it. Sympy's process counts the work, so a busy machine takes longer and finds the
+same."""
 _SCRIPT = Path(__file__).with_name("sympy_worker.py")
 
 
@@ -116,7 +118,7 @@ def compare(gold: Node, answer: Node) -> Finding:
     """Ask sympy whether two expressions are equal.
 
     Returns:
-        A finding by the method `sympy`; undecided when sympy runs out of time, fails, or cannot tell.
+        A finding by the method `sympy`; undecided when sympy has used up its budget, fails, or cannot tell.
     """
     reply = _client.ask({"left": as_json(gold), "right": as_json(answer), "seconds": SECONDS})
     return Finding(reply["same"], "sympy", reply["why"])

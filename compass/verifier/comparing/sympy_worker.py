@@ -1,13 +1,18 @@
 """The process that runs sympy: started as a script by `sympy_client`, it imports nothing of this package.
 
-It reads one JSON request a line and answers with one JSON line. A child forked after the import does the work; the
-kernel ends it when its processor time is spent (`ITIMER_PROF`, whose default action ends a process even inside C
-code), and the next child is forked at once. Trees are rebuilt with sympy's own constructors: no text is ever parsed.
+It reads one JSON request per line and answers with one JSON line. Each request gets a child of its own, forked beforehand
+from the same state, so that no answer depends on the requests before it: sympy's caches would make some of them cheaper.
+The child ends itself when it has made as many expressions as its budget allows. That count is the same on a busy machine,
+where processor time is not. Work that makes few expressions is ended by the kernel at a much later limit of processor
+time (`ITIMER_PROF`, whose default action ends a process even inside C code). Trees are rebuilt with sympy's own
+constructors: no text is ever parsed.
 """
 
 from __future__ import annotations
 
+import gc
 import json
+import math
 import os
 import resource
 import select
@@ -16,7 +21,12 @@ import sys
 from typing import Any
 
 MEMORY = 768 * 2**20
+STEPS_PER_SECOND = 17_000
+"""Expressions that sympy makes in one second of processor time on a common machine, about."""
+CLOCK_FACTOR = 10
+"""The limit of processor time, as a multiple of the time that the budget stands for."""
 WALL_FACTOR = 25
+"""The limit of waiting, as a multiple of the limit of processor time."""
 MAX_EXPONENT = 1_000
 MAX_FACTORIAL = 200
 
@@ -34,32 +44,53 @@ class Refused(ValueError):
     """A tree that sympy is not asked about."""
 
 
+class _Steps:
+    """How many expressions the child may still make."""
+
+    left = math.inf
+
+
 def main() -> None:
     """Serve requests until the input closes."""
     import sympy
 
+    _count_steps(sympy)
     _warm_up(sympy)
+    gc.freeze()  # a child that collects garbage would copy every page of what is loaded
     worker = _fork(sympy)
     sys.stdout.write('{"ready": true}\n')
     sys.stdout.flush()
     for line in sys.stdin:
         pid, requests, answers = worker
         os.write(requests, line.encode())
-        ready, _, _ = select.select([answers], [], [], json.loads(line)["seconds"] * WALL_FACTOR)
+        os.close(requests)
+        wait = json.loads(line)["seconds"] * CLOCK_FACTOR * WALL_FACTOR
+        ready, _, _ = select.select([answers], [], [], wait)
         answer = os.read(answers, 4096) if ready else b""
         spent = not answer.endswith(b"\n")
         sys.stdout.write('{"same": null, "why": "out of time or memory"}\n' if spent else answer.decode())
         sys.stdout.flush()
-        if spent:
-            os.close(requests)
-            os.close(answers)
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
-            worker = _fork(sympy)
+        os.close(answers)
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        worker = _fork(sympy)
+
+
+def _count_steps(sympy: Any) -> None:
+    """Have this process end where it makes more expressions than it may. No exception: sympy would catch some of them."""
+    make = sympy.Basic.__new__
+
+    def counted(cls: type, *args: Any) -> Any:
+        _Steps.left -= 1
+        if _Steps.left < 0:
+            os._exit(0)
+        return make(cls, *args)
+
+    sympy.Basic.__new__ = staticmethod(counted)
 
 
 def _fork(sympy: Any) -> tuple[int, int, int]:
-    """A child that answers requests: its process id, the pipe to it and the pipe from it."""
+    """A child that answers one request: its process id, the pipe to it and the pipe from it."""
     read_request, write_request = os.pipe()
     read_answer, write_answer = os.pipe()
     pid = os.fork()
@@ -72,25 +103,25 @@ def _fork(sympy: Any) -> tuple[int, int, int]:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     sys.setrecursionlimit(2_000)
     with os.fdopen(read_request) as requests:
-        for line in requests:
-            request = json.loads(line)
-            signal.setitimer(signal.ITIMER_PROF, request["seconds"])
-            try:
-                same = compare(sympy, request["left"], request["right"])
-                answer = {"same": same, "why": "sympy"}
-            except (
-                Refused,
-                NotImplementedError,
-                ArithmeticError,
-                ValueError,
-                TypeError,
-                AttributeError,
-                RecursionError,
-                MemoryError,
-            ) as error:
-                answer = {"same": None, "why": f"{type(error).__name__}"}  # sympy gives up in many ways
-            signal.setitimer(signal.ITIMER_PROF, 0)
-            os.write(write_answer, (json.dumps(answer) + "\n").encode())
+        request = json.loads(requests.readline() or os._exit(0))
+    _Steps.left = request["seconds"] * STEPS_PER_SECOND
+    signal.setitimer(signal.ITIMER_PROF, request["seconds"] * CLOCK_FACTOR)
+    try:
+        same = compare(sympy, request["left"], request["right"])
+        answer = {"same": same, "why": "sympy"}
+    except (
+        Refused,
+        NotImplementedError,
+        ArithmeticError,
+        ValueError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+        MemoryError,
+    ) as error:
+        answer = {"same": None, "why": f"{type(error).__name__}"}  # sympy gives up in many ways
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    os.write(write_answer, (json.dumps(answer) + "\n").encode())
     os._exit(0)
 
 

@@ -137,7 +137,7 @@ _NOTHING = re.compile(
 )
 _FREE_TEXT = re.compile(r"\s*\\(?:text|mbox|textrm|mathrm)\s?\{([^{}]{0,200})\}.*", re.DOTALL)
 _SCALE = re.compile(
-    r"(?:\\[,; ]|\\text\s?\{|[\s}$~)*]){0,6}(hundred|thousand|million|billion|trillion|quadrillion|dozen|gross|percent|squared|cubed|halves|thirds|quarters)s?\b",
+    r"(?:\\[,; ]|\\text\s?\{|[\s}$~)*]){0,6}(hundred|thousand|million|billion|trillion|quadrillion|myriad|dozen|score|gross|percent|permille|ppm|ppb|squared|cubed|halves|thirds|quarters)s?\b",
     re.IGNORECASE,
 )
 _ASIDE = re.compile(r"((?:^|[\s{])[A-Za-z]*[a-z])\s\((?=[^()]*[A-Za-z]{3})[^(){}\\]*\)(?=[\s.]*\}?$)")

@@ -25,7 +25,9 @@ _REACH = 80
 """Characters on each side of a number in which its formula is looked for."""
 _OPERATION = re.compile(r"\s(?:plus|minus|times|over|choose|mod)\s(?=(?![aAI]\b)[A-Za-z]\b)")
 """An operation in words, before a letter."""
-_SCALED = re.compile(rf"\s(?:{'|'.join([*MULTIPLES, *FRACTIONS])}|squared|cubed|factorial|percent)\b(?!-)")
+_SCALED = re.compile(
+    rf"\s(?:{'|'.join([*MULTIPLES, *FRACTIONS])}|squared|cubed|factorial|percent|permille|ppm|ppb)\b(?!-)"
+)
 _CHANGED_AFTER = re.compile(
     r"\s(?:and\sa\s(?:half|third|quarter)|or\s(?!so\b)\w+|to\sthe\s(?:power|\w+th)|short\sof|(?:above|below|under)\s\w+)\b"
 )

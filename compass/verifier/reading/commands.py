@@ -109,12 +109,19 @@ def function(parser: Parser, name: str) -> Node:
         if parser.accept(("op", "^")):
             exponent = _function_exponent(parser, name)
         elif name in ("log", "max", "min") and parser.accept(("op", "_")):
-            base = parser.argument()
+            base = parser.subscript() if _is_whole_base(parser) else parser.argument()
     if exponent == _MINUS_ONE and name in _INVERSE:
         name, exponent = _INVERSE[name], None
     arguments = _arguments(parser)
     node = Call("log", (arguments[0], base)) if base is not None and name == "log" else Call(name, arguments)
     return node if exponent is None else Power(node, exponent)
+
+
+def _is_whole_base(parser: Parser) -> bool:
+    """Whether digits after `\\log_` are the base as a whole: before a bracket or a number of its own, `\\log_16(4)`, `\\log_27 9`, and where
+    TeX's reading would have the base 1, `\\log_10 x`. Else TeX's reading holds: `\\log_28` is `\\log_2 8`."""
+    digits, after = parser.token[1], parser.peek()
+    return after in _OPENERS or after[0] == "num" or (digits[0] == "1" and after[0] in ("sym", "cmd"))
 
 
 def root(parser: Parser, name: str) -> Node:
@@ -240,7 +247,7 @@ def _accent(parser: Parser, name: str) -> Node:
     shown = "bar" if name == "overline" else name
     below = parser.argument()
     if name == "overline" and isinstance(below, Number) and parser.accept(("op", "_")):
-        return based(str(below.value), parser.argument())
+        return based(str(below.value), parser.subscript())
     if shown == "bar" and IMAGINARY in walk(below) and below != IMAGINARY:
         return Call("conj", (below,))
     return read_name(parser, f"{shown}({name_text(below)})")

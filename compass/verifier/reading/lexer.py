@@ -74,6 +74,9 @@ _SUFFIX_ALIASES = set(FUNCTION_ALIASES) - {
 }
 
 
+_PARTS_OF_NUMBERS = frozenset(["re", "im"])
+"""Functions whose names are letters before a power: `re^{i\\theta}` is `r e^{i\\theta}`."""
+
 PLAIN_MOD = "plain mod"
 """The command that "mod" in plain text stands for."""
 
@@ -106,6 +109,9 @@ def tokenize(text: str) -> list[Token]:
         if kind == "num":
             tokens.append(("num", value))
         elif kind == "run":
+            if value in _PARTS_OF_NUMBERS and text.startswith("^", position):
+                tokens.extend(("sym", letter) for letter in value)
+                continue
             is_apart = text[match.start() - 1 : match.start()] == " " and not _ends_with_letter(tokens)
             _letters(value, tokens, is_apart)
         elif kind == "cmd":

@@ -48,7 +48,7 @@ def read_name(parser: Parser, name: str) -> Node:
     """The same for a name that has been read already."""
     start = parser.at - 1
     while parser.accept(_SUBSCRIPT):
-        name = f"{name}_{name_text(parser.argument())}"
+        name = f"{name}_{name_text(parser.subscript())}"
     while parser.accept(_PRIME):
         name += "'"
     if name in ("i", "e"):
@@ -122,9 +122,9 @@ def subscripted(parser: Parser, base: Node, token: Token) -> Node:
     """The name with the subscript whose `_` has been read."""
     match base:
         case Symbol(name):
-            return Symbol(f"{name}_{name_text(parser.argument())}")
+            return Symbol(f"{name}_{name_text(parser.subscript())}")
         case Number(value) if value.q == 1 and parser.tokens[parser.at - 2] == _CLOSE:
-            return based(str(value), parser.argument())
+            return based(str(value), parser.subscript())
     raise Unreadable("a subscript on something that is no name")
 
 

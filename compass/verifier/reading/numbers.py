@@ -96,13 +96,13 @@ def _fraction(match: re.Match[str]) -> PlainNumber | None:
     return PlainNumber(-value if sign else value)
 
 
-def times_100(side: PlainNumber) -> PlainNumber:
-    """A number as a percentage; a decimal text keeps its digits."""
+def move_point(side: PlainNumber, places: int) -> PlainNumber:
+    """A number times a power of ten, 2 for a percentage; a decimal text keeps its digits."""
     text = side.literal
     if text is not None:
         mantissa, _, exponent = text.lower().partition("e")
-        text = f"{mantissa}e{int(exponent or 0) + 2}"
-    return PlainNumber(side.value * 100, side.mark, text)
+        text = f"{mantissa}e{int(exponent or 0) + places}"
+    return PlainNumber(side.value * 10**places, side.mark, text)
 
 
 def read_literal(text: str) -> Number:
@@ -130,6 +130,8 @@ _SMALL = {
     )
 }
 _TENS = {word: 10 * (at + 2) for at, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split())}
+COUNTS = {"dozen": 12, "score": 20}
+"""Nouns for a number of things."""
 SCALES = {
     "hundred": 10**2,
     "thousand": 10**3,
@@ -139,7 +141,8 @@ SCALES = {
     "billion": 10**9,
     "trillion": 10**12,
     "quadrillion": 10**15,
-    "dozen": 12,
+    "myriad": 10**4,
+    **COUNTS,
 }
 """Words that multiply the number before them."""
 MULTIPLES = SCALES | {f"{word}s": value for word, value in SCALES.items()} | {"tens": 10}
@@ -160,7 +163,7 @@ def _ordinal(word: str) -> str:
 
 
 _ORDINALS = {
-    _ordinal(word): value for word, value in (*_SMALL.items(), *_TENS.items(), *SCALES.items()) if word != "dozen"
+    _ordinal(word): value for word, value in (*_SMALL.items(), *_TENS.items(), *SCALES.items()) if word not in COUNTS
 }
 _PARTS = {"half": 2, "halves": 2, "quarter": 4, "quarters": 4} | {
     form: value for word, value in _ORDINALS.items() if value > 2 for form in (word, f"{word}s")
@@ -256,7 +259,7 @@ def read_number_words(words: list[str], *, alone: bool = True) -> fmpq | None:
     """
     if words in (["half"], ["a", "half"]):
         return fmpq(1, 2)
-    if words == ["a", "dozen"]:
+    if words[:1] == ["a"] and words[1:] in ([word] for word in COUNTS):
         return None
     if words and words[-1] in _PARTS and len(words) > 1:
         return _fraction_in_words(words)

@@ -22,6 +22,8 @@ _PERIOD = re.compile(r"(\d)\1\1$|(\d{2,}?)\2$")
 _GROUP_SIGNS = frozenset([("op", "'"), ("op", "_")])
 _GROUPING = frozenset(",{'_")
 _LEADING = re.compile(r"[1-9]\d{0,2}")
+_DOTTED_LEADING = re.compile(r"[1-9]\d{0,2}\.\d{3}")
+_DOTTED_GROUP = re.compile(r"\.\d{3}")
 _GROUP = re.compile(r"\d{3}(\.\d+)?")
 
 
@@ -31,6 +33,8 @@ def numeral(parser: Parser, token: Token) -> Node:
     kind, sign = parser.tokens[parser.at]
     if (kind == "num" or sign in _GROUPING) and len(text) < 4 and _LEADING.fullmatch(text):
         text = _grouped(parser, text)
+    elif kind == "num" and sign[0] == "." and _DOTTED_LEADING.fullmatch(text):
+        text = _dotted(parser, text)
     if "." not in text and parser.accept(_POINT):
         repeating = _repeating(parser, f"{text}.")
         if repeating is not None:
@@ -81,6 +85,18 @@ def _grouped(parser: Parser, text: str) -> str:
     return "".join(groups)
 
 
+def _dotted(parser: Parser, text: str) -> str:
+    """Join groups of three digits after points, of which there are two or more: `90.000.000`."""
+    groups, at = [text], parser.at
+    while parser.tokens[at][0] == "num" and _DOTTED_GROUP.fullmatch(parser.tokens[at][1]):
+        groups.append(parser.tokens[at][1])
+        at += 1
+    if parser.tokens[at][0] == "num":
+        return text
+    parser.at = at
+    return "".join(groups).replace(".", "") if len(groups) > 1 else text
+
+
 def _repeating(parser: Parser, text: str) -> Number | None:
     """A repeating decimal: `0.1\\overline{6}`, `0.\\dot{3}`, `0.(3)`, `0.333...`; None where nothing repeats."""
     whole, _, fixed = text.partition(".")
@@ -124,7 +140,7 @@ def _digits(parser: Parser) -> str:
 def _based(parser: Parser, digits: str) -> Node:
     """`52_8`: digits in a base. Neither the digits alone nor the value equal it."""
     parser.at += 1
-    return based(digits, parser.argument())
+    return based(digits, parser.subscript())
 
 
 def based(digits: str, base: Node) -> Node:

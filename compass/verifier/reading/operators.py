@@ -304,7 +304,7 @@ def power(parser: Parser, base: Node, token: Token) -> Node:
         return _primes(parser, base)
     exponent = _exponent(parser)
     if isinstance(base, Symbol) and parser.accept(("op", "_")):
-        return Power(Symbol(f"{base.name}_{name_text(parser.argument())}"), exponent)
+        return Power(Symbol(f"{base.name}_{name_text(parser.subscript())}"), exponent)
     if parser.accept(("op", "^")):
         exponent = power(parser, exponent, token)
     return Power(base, exponent)

@@ -151,6 +151,17 @@ class Parser:
                 items.append(self.expression(LIST))
         return items, separators[: max(0, len(items) - 1)]
 
+    def subscript(self) -> Node:
+        """What follows `_`: a TeX argument, or a whole number, which plain text writes without braces: `x_12`.
+
+        Before an exponent TeX's reading stays, in which the digits after the first are a factor: `a_12^n` is `a_1 2^n`.
+        """
+        kind, digits = self.token
+        if kind != "num" or not digits.isdigit() or (self.peek() == ("op", "^") and digits[1:2] != "0"):
+            return self.argument()
+        self.at += 1
+        return read_literal(digits)
+
     def argument(self) -> Node:
         """A TeX argument: a braced group, or one token (one digit of a number)."""
         match self.token:

@@ -326,7 +326,7 @@ def _with_unit(parser: Parser, left: Node) -> Node:
     words = read_unit_words(parser)
     shown = " ".join(words)
     while words and not symbols(left):
-        changed = _multiplied(left, words[0].lower())
+        changed = _multiplied(left, words[0].lower(), of_things=words[1:2] == ["of"])
         if changed is None:
             break
         left, words = changed, words[1:]
@@ -346,21 +346,20 @@ def _has_late_multiple(words: list[str]) -> bool:
     )
 
 
-def _multiple(value: Node, word: str) -> Node:
-    """A value times a word's multiple; `9 million` is a number, no product that is still to be worked out."""
-    factor = MULTIPLES[word]
+def _multiple(value: Node, factor: int) -> Node:
+    """A value times what a word stands for; `9 million` is a number, no product that is still to be worked out."""
     return number(value.value * factor) if isinstance(value, Number) else times(value, number(factor))
 
 
-def _multiplied(value: Node, word: str) -> Node | None:
+def _multiplied(value: Node, word: str, *, of_things: bool) -> Node | None:
     """The value that a word makes of the number before it: `5 million`, `5 halves`, `5 squared`; None for any other word."""
     match value:
         case Quantity(inner, unit) if word in MULTIPLES:
-            return Quantity(_multiple(inner, word), unit)
+            return Quantity(_multiple(inner, MULTIPLES[word]), unit)
         case Quantity():
             return None
     if word in MULTIPLES:
-        return _multiple(value, word)
+        return _multiple(value, MULTIPLES[word])
     if word in FRACTIONS:
         return times(value, number(fmpq(1, FRACTIONS[word])))
     match word:
@@ -368,6 +367,8 @@ def _multiplied(value: Node, word: str) -> Node | None:
             return Power(value, number(2))
         case "cubed":
             return Power(value, number(3))
+        case "gross" if of_things:  # `500 gross` alone may be money before deductions, whose sign is gone
+            return _multiple(value, 144)
         case "factorial":
             return Call("factorial", (value,))
     return None

@@ -27,7 +27,7 @@ _SPELLINGS = {
     "dollar": "dollars usd bucks buck", "cent": "cents", "euro": "euros eur", "gbp": "quid sterling", "pence": "penny pennies", "yen": "jpy",
     "rupee": "rupees rs inr", "paisa": "paise", "yuan": "cny rmb", "jiao": "", "won": "krw", "ruble": "rubles roubles rouble rub", "franc": "francs chf",
     "degree": "degrees deg", "radian": "rad radians rads", "arcminute": "arcminutes", "arcsecond": "arcseconds", "rev": "revolution revolutions rotations",
-    "percent": "pct percentage", "celsius": "centigrade", "fahrenheit": "", "K": "kelvin kelvins", "unit": "units", "decibel": "decibels", "atm": "atmosphere atmospheres",
+    "percent": "pct percentage", "permille": "promille", "ppm": "", "ppb": "", "celsius": "centigrade", "fahrenheit": "", "K": "kelvin kelvins", "unit": "units", "decibel": "decibels", "atm": "atmosphere atmospheres",
     "mL": "ml", "cL": "cl", "dL": "dl", "L": "l", "kL": "kl", "kHz": "", "kg": "kgs", "mmHg": "", "M_sun": "", "R_sun": "", "L_sun": "",
     "person": "people persons", "child": "children", "man": "men", "woman": "women",
 }  # fmt: skip
@@ -64,7 +64,7 @@ CURRENCY_WORDS = frozenset("USD EUR GBP JPY INR CNY RMB Rs rs Rupees rupees CHF 
 _RELATING = frozenset(
     "not no none than least most approximately about around between from to minus plus but except if when where then "
     "wrong either neither is are equals over under above below maybe possibly undefined error "
-    "times mod modulo root choose divided multiplied raised base power score trillionth infinity half halves pi point eighth bn "
+    "times mod modulo root choose divided multiplied raised base power trillionth infinity half halves pi point eighth bn "
     "divides doubled tripled halved twice thrice sine cosine tangent log reciprocal reversed "
     "rounded mistaken incorrectly unless versus vs isn never without or and incorrect false unknown".split()
 )
@@ -79,6 +79,11 @@ _FILLERS = frozenset(
 )
 """Words that say nothing about what is counted, after another word or before the last."""
 MAX_WORDS, MAX_FACTORS = 12, 4
+_SHARES = {
+    "/cent": "percent", "/hundred": "percent", "part/hundred": "percent", "/mille": "permille", "/thousand": "permille", "part/thousand": "permille",
+    "/million": "ppm", "part/million": "ppm", "/billion": "ppb", "part/billion": "ppb",
+}  # fmt: skip
+"""Shares that words with "per" spell: `5 per cent`, `5 parts per million`."""
 
 POWER_WORDS = {"square": 2, "sq": 2, "cubic": 3, "cu": 3}
 _POWERED = {"squared": 2, "cubed": 3}
@@ -142,7 +147,10 @@ def read_unit(words: Iterable[str]) -> str | None:
                 sign = 1
     if factors[:1] == [("degree", 1)] and factors[1:] and factors[1][0] in ("celsius", "fahrenheit"):
         del factors[0]
-    return None if not factors or len(factors) > MAX_FACTORS else spell_unit(factors)
+    if not factors or len(factors) > MAX_FACTORS:
+        return None
+    unit = spell_unit(factors)
+    return _SHARES.get(unit, unit)
 
 
 def _head_last(words: list[str]) -> list[str]:
@@ -228,6 +236,7 @@ _BASE = {
     "gal": ("3785411784/1000000000000", "m^3"), "qt": ("946352946/1000000000000", "m^3"), "pt": ("473176473/1000000000000", "m^3"),
     "acre": ("40468564224/10000000", "m^2"), "ha": ("10000", "m^2"), "dollar": ("1", "dollar"), "cent": ("1/100", "dollar"), "pence": ("1/100", "gbp"),
     "paisa": ("1/100", "rupee"), "jiao": ("1/10", "yuan"), "arcminute": ("1/60", "degree"), "arcsecond": ("1/3600", "degree"), "byte": ("8", "bit"), "B": ("8", "bit"),
+    "permille": ("1/10", "percent"), "ppm": ("1/10000", "percent"), "ppb": ("1/10000000", "percent"),
 }  # fmt: skip
 """Size and dimensions of each unit; one that is missing is a dimension of its own."""
 _TEMPERATURES = {
@@ -283,6 +292,13 @@ def convert_temperature(unit: str, other: str) -> tuple[fmpq, fmpq] | None:
     return size / size_other, (zero - zero_other) / size_other
 
 
+def share_of(unit: str) -> fmpq | None:
+    """What one of a unit is of a whole: 1/100 for percent, 1/1000 for permille; None for a unit of anything else."""
+    size, dimensions = measure(unit)
+    return size / 100 if dimensions == _SHARE else None
+
+
+_SHARE = measure("percent")[1]
 _VAGUE = frozenset(["unit", "way", "time"])
 
 
