@@ -116,15 +116,24 @@ def training_view(stage: Stage, training: Training | None, settings: RlStage | N
     """The blocks of an RL stage, but for its rollouts."""
     if training is None or not training.steps:
         if stage.state == "running":
-            return [
-                Note("The trainer is starting: engines, model and weights. Curves appear with the first iteration.")
-            ]
+            return [_describe_start(stage.name, settings)]
         if stage.state in ("failed", "killed"):
             return [Note("It ended before its first iteration.", command=f"compass run {stage.name}")]
         return [Note("This stage has not run here yet.", command=f"compass run {stage.name}")]
     steps, last = training.steps, settings.steps if settings else None
     guards = [] if settings is None else [_guards(settings, training.findings)]
     return [_headline(training), *_fired(training.findings), _curves(training, steps, last), *guards]
+
+
+def _describe_start(name: str, settings: RlStage | None) -> Block:
+    starting = "The trainer is starting: engines, model and weights. Curves appear with the first iteration."
+    if settings is None:
+        return Note(starting)
+    return Note(
+        f"{starting} It trains {settings.init_from} for {settings.steps} iterations, each of {settings.data.batch_size} problems with "
+        f"{settings.rollout.group_size} responses, by {settings.advantage.estimator} at a learning rate of {settings.optimizer.learning_rate:g}.",
+        command=f"compass rl show {name}",
+    )
 
 
 def _headline(training: Training) -> Block:

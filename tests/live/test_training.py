@@ -86,7 +86,10 @@ def test_a_stage_that_has_just_started_does_not_show_an_earlier_course(repositor
     with stage_progress("rl-1", repository):
         seen = blocks(repository)
     assert list(seen) == ["note"]
-    assert "starting" in seen["note"]["text"]
+    assert seen["note"]["text"].endswith(
+        "It trains base for 20 iterations, each of 32 problems with 8 responses, by grpo at a learning rate of 0.0002."
+    )
+    assert seen["note"]["command"] == "compass rl show rl-1"
 
 
 def test_guards_say_what_they_do_and_what_they_found(repository: Path, trainer: Any) -> None:
