@@ -19,6 +19,7 @@ from compass.runs.run_name import read_last_run
 from compass.runs.values import compare, flatten
 from compass.settings import load_settings
 from flows.dvc_process import dvc_command
+from stages._rl_entries import check_names
 
 PARAMETERS = "params.yaml"
 STATES = {"modified": "changed", "deleted": "is not there", "new": "is new", "not in cache": "is not in DVC's cache"}
@@ -68,7 +69,7 @@ def read_status(root: Path) -> Status:
     """Look at a repository; nothing is changed, and a run that is going on is not disturbed."""
     stale, following, fault = {}, {}, ""
     try:
-        load_settings(root / PARAMETERS)
+        check_names(load_settings(root / PARAMETERS), root / "dvc.yaml")
         graph = Graph(root)
         stale = _find_stale(graph)
         following = _find_following(graph, stale)

@@ -211,12 +211,9 @@ def fit_graph(root: Path = Path()) -> bool:
     Raises:
         SettingsError: params.yaml cannot be used.
     """
-    path = root / "dvc.yaml"
-    if not path.exists() or not any("-m stages." in str(entry.get("cmd")) for entry in graph(root).values()):
-        return False
     settings = load_settings(root / "params.yaml")
     try:
-        check_names(settings, path)
+        check_names(settings, root / "dvc.yaml")
     except SettingsError:
         _write_graph(root, settings)
         return True

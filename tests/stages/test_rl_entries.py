@@ -13,6 +13,7 @@ from compass.runs.dvc_files import Graph
 from compass.settings import Settings, SettingsError, load_settings
 from flows.run import RunRequest, check_request
 from flows.run import run as run_pipeline
+from flows.status import read_status
 from stages._deps import fit_graph, graph, main, write_deps
 from stages._rl_entries import check_names, named_deps, rl_names, start_deps, write_entries
 from tests.conftest import changed_profile, fitted_graph
@@ -212,6 +213,7 @@ def test_a_stage_of_an_unfitted_graph_stops_and_says_so(repository: Path) -> Non
 
 def test_a_run_fits_the_graph_to_what_it_is_given(repository: Path) -> None:
     assert run(repository, "-m", "dvc", "init", "-q", "--no-scm").returncode == 0
+    assert "`rl.stages` in params.yaml has warm, hard; run `make deps`" in read_status(repository).fault
     only = {"rl.stages": {"only": {"init_from": "base", "steps": 5}}, "curriculum.mixes": {"only": {"1": 1.0}}}
     lines: list[str] = []
     check_request(RunRequest(target="only", overrides=only), repository)  # a stage that dvc.yaml does not have yet
@@ -226,6 +228,7 @@ def test_a_run_fits_the_graph_to_what_it_is_given(repository: Path) -> None:
 def test_the_user_s_own_graph_stays(tmp_path: Path) -> None:
     own = "stages:\n  train:\n    cmd: python train.py\n"
     (tmp_path / "dvc.yaml").write_text(own)
+    (tmp_path / "params.yaml").write_text((ROOT / "profiles/tiny.yaml").read_text())
     assert not fit_graph(tmp_path)
     assert (tmp_path / "dvc.yaml").read_text() == own
 
