@@ -59,9 +59,9 @@ def test_what_keeps_dvc_from_telling_is_told(toy: Path, monkeypatch: pytest.Monk
         fcntl.flock(lock, fcntl.LOCK_EX)  # as a DVC at work
         assert "since it is at work; ask again" in read_status(toy).fault
     text = (toy / "dvc.yaml").read_text()
-    (toy / "dvc.yaml").write_text(text.replace("models/${rl.stages.rl-1.init_from}", "${no.such}"))
+    (toy / "dvc.yaml").write_text(text.replace("outs: [data/evaluate]", "outs: [\"data/${no.such}\"]"))
     assert read_status(toy).fault == (
-        "DVC cannot tell what is stale: failed to parse 'stages.rl-1.deps' in 'dvc.yaml': Could not find 'no.such'; "
+        "DVC cannot tell what is stale: failed to parse 'stages.evaluate.outs' in 'dvc.yaml': Could not find 'no.such'; "
         "`dvc status` says all of it"
     )
     monkeypatch.setattr("flows.status.LONGEST_S", 0.01)
