@@ -10,7 +10,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from compass.checks.before_run import find_problems
 from compass.checks.finding import format_findings
 from compass.durations import duration
 from compass.errors import UserError
-from compass.files import write_text
+from compass.files import file_digest, write_text
 from compass.locks import read_turn
 from compass.plan.forecast import Known, count_generated, forecast
 from compass.plan.hardware import find_machine
@@ -34,6 +34,7 @@ from compass.studies.study import FOLDER, RESULTS, Study, find_model, list_measu
 from flows.overrides import FILE, change_text, check_edits, find_parameters
 from flows.run import RunRequest, RunResult, find_free_name, list_experiments
 from stages._deps import fit_graph
+from stages._rl_entries import filter_deps, reward_deps
 
 CURVES = ("accuracy", "entropy", "response_tokens", "left_out")
 """What is kept of every iteration."""
@@ -67,11 +68,16 @@ class Planned:
     settings: Settings
     model: str
     """The model that is compared."""
+    code: Mapping[str, str] = field(default_factory=dict)
+    """The SHA-256 of each file of the user's functions that the settings name: rewards and noise filters."""
 
     @property
     def digest(self) -> str:
         """Of the model and of what its scores depend on: a run with another digest is another run."""
-        return hashlib.sha256(_effective_settings(self.settings, self.model).encode()).hexdigest()[:16]
+        told = _effective_settings(self.settings, self.model)
+        if self.code:
+            told += json.dumps(self.code, sort_keys=True)
+        return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
 def plan_runs(name: str, study: Study, root: Path) -> list[Planned]:
@@ -96,7 +102,7 @@ def plan_runs(name: str, study: Study, root: Path) -> list[Planned]:
                 model = find_model(study, settings)
             except UserError as error:
                 raise UserError(f"{path}: {error} (arm {arm})") from None
-            planned.append(Planned(arm, seed, overrides, values, settings, model))
+            planned.append(Planned(arm, seed, overrides, values, settings, model, _digest_code(settings, root)))
     first: dict[str, str] = {}
     for one in planned[: len(study.arms)]:
         if one.digest in first:
@@ -106,6 +112,12 @@ def plan_runs(name: str, study: Study, root: Path) -> list[Planned]:
             )
         first[one.digest] = one.arm
     return planned
+
+
+def _digest_code(settings: Settings, root: Path) -> dict[str, str]:
+    """Of each file in the repository that holds a function which the settings name: its SHA-256."""
+    paths = {*reward_deps(settings, root).values(), *filter_deps(settings, root)} - {""}
+    return {path: file_digest(root / path) for path in sorted(paths)}
 
 
 def _effective_settings(settings: Settings, model: str) -> str:
@@ -229,7 +241,7 @@ def run_study(name: str, study: Study, root: Path, *, start: Start, show: Callab
     """Run what a study still lacks, one run after another.
 
     A run that fails, as by a guard, is passed over, and tried again by the next call. `params.yaml` holds the values of each run meanwhile,
-    and the study's profile when all have ended.
+    and the study's profile afterwards.
 
     Args:
         name: the study's.
@@ -256,36 +268,39 @@ def run_study(name: str, study: Study, root: Path, *, start: Start, show: Callab
         took = any(result and not result.get("failed") for _, result in done)
         source = "the runs that ended" if took else "the forecast of `compass plan`, on an idle machine"
         show(f"{lacking} of {len(planned)} runs to train, about {duration(left)} by {source}")
-    for number, (one, result) in enumerate(done, 1):
-        if result and not result.get("failed"):
-            continue
-        show(f"run {number} of {len(planned)}: {one.arm}, seed {one.seed}")
-        experiment = find_free_name(root, f"{name}-{one.arm}-{one.seed}")
-        began, clock = datetime.now(UTC), time.monotonic()
-        # Whole runs: the report's headline is what DVC shows of an experiment, and would else stay that of another run.
-        request = RunRequest(overrides=one.overrides, name=experiment, profile=study.profile, keep_edits=False)
-        status, ended = start(request)
-        if status not in (0, 3):
-            show(f"stopped; `compass study run {name}` goes on where it was. {FILE} holds the values of this run")
-            return status
-        facts: dict[str, Any] = {"arm": one.arm, "seed": one.seed, "digest": one.digest, "model": one.model}
-        facts["failed"] = ended is None
-        seconds = time.monotonic() - clock if ended is None else ended.seconds  # without the wait for its turn
-        facts |= {"started": began.isoformat(timespec="seconds"), "seconds": round(seconds)}
-        facts |= {"settings": dict(one.overrides), **git_state(root, without=WRITTEN)}
-        if ended is None:
-            failed += 1
-            facts["failure"] = _find_failure(root, began.timestamp())
-        else:
-            facts |= {
-                "ran": list(ended.ran),
-                "restored": list(ended.restored),
-                **measure_run(root, one.settings, one.model),
-            }
-            facts["experiment"] = experiment if experiment in list_experiments(root) else None
-        _keep(name, root, facts)
-    write_text(root / FILE, read_text(find_parameters(root, study.profile)))
-    fit_graph(root)
+    try:
+        for number, (one, result) in enumerate(done, 1):
+            if result and not result.get("failed"):
+                continue
+            show(f"run {number} of {len(planned)}: {one.arm}, seed {one.seed}")
+            experiment = find_free_name(root, f"{name}-{one.arm}-{one.seed}")
+            began, clock = datetime.now(UTC), time.monotonic()
+            # Whole runs: the report's headline is what DVC shows of an experiment, and would else stay that of another run.
+            request = RunRequest(overrides=one.overrides, name=experiment, profile=study.profile, keep_edits=False)
+            status, ended = start(request)
+            if status not in (0, 3):
+                show(f"stopped; `compass study run {name}` goes on where it was")
+                return status
+            facts: dict[str, Any] = {"arm": one.arm, "seed": one.seed, "digest": one.digest, "model": one.model}
+            facts["failed"] = ended is None
+            seconds = time.monotonic() - clock if ended is None else ended.seconds  # without the wait for its turn
+            facts |= {"started": began.isoformat(timespec="seconds"), "seconds": round(seconds)}
+            facts |= {"settings": dict(one.overrides), **git_state(root, without=WRITTEN)}
+            if ended is None:
+                failed += 1
+                facts["failure"] = _find_failure(root, began.timestamp())
+            else:
+                facts |= {
+                    "ran": list(ended.ran),
+                    "restored": list(ended.restored),
+                    **measure_run(root, one.settings, one.model),
+                }
+                facts["experiment"] = experiment if experiment in list_experiments(root) else None
+            _keep(name, root, facts)
+    finally:
+        if read_values(root / FILE) in [one.values for one in planned]:  # else another run's, which this one waited for
+            write_text(root / FILE, read_text(find_parameters(root, study.profile)))
+            fit_graph(root)
     return 3 if failed else 0
 
 

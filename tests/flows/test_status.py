@@ -59,7 +59,7 @@ def test_what_keeps_dvc_from_telling_is_told(toy: Path, monkeypatch: pytest.Monk
         fcntl.flock(lock, fcntl.LOCK_EX)  # as a DVC at work
         assert "since it is at work; ask again" in read_status(toy).fault
     text = (toy / "dvc.yaml").read_text()
-    (toy / "dvc.yaml").write_text(text.replace("outs: [data/evaluate]", "outs: [\"data/${no.such}\"]"))
+    (toy / "dvc.yaml").write_text(text.replace("outs: [data/evaluate]", 'outs: ["data/${no.such}"]'))
     assert read_status(toy).fault == (
         "DVC cannot tell what is stale: failed to parse 'stages.evaluate.outs' in 'dvc.yaml': Could not find 'no.such'; "
         "`dvc status` says all of it"

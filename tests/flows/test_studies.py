@@ -195,6 +195,16 @@ def test_another_model_or_setting_makes_other_runs_and_loses_none(
     assert all(result for *_, result in results(repository)), "the same settings find them again"
 
 
+def test_an_edited_reward_makes_other_runs_of_the_arms_that_name_it(repository: Path) -> None:
+    (repository / "own").mkdir()
+    (repository / "own/reward.py").write_text("MOST = 0.5\n")
+    write(repository, arms={"plain": {}, "own": {"rl.reward.function": "own.reward:brief"}})
+    write_results(repository)
+    assert all(result for *_, result in results(repository))
+    (repository / "own/reward.py").write_text("MOST = 0.9\n")
+    assert [arm for arm, _, result in results(repository) if result] == ["plain", "plain"]
+
+
 def test_the_run_under_way_is_the_one_whose_values_stand_in_the_parameter_file(repository: Path) -> None:
     study(
         repository, Starter(repository, stop_after=1)
@@ -216,6 +226,7 @@ def test_a_stopped_study_goes_on_with_every_run_once(repository: Path, tmp_path:
     before = (repository / "params.yaml").read_text()
     (repository / "fails").touch()
     assert study(repository, Starter(repository, stop_after=2)) == 130
+    assert (repository / "params.yaml").read_text() == before
     assert [run and run["failed"] for *_, run in results(repository)] == [False, True, None, None]
     [difference] = compare_runs(read_study("kl", repository), results(repository))
     assert "no seed has a run of both arms" in difference.words
