@@ -19,6 +19,7 @@ from compass.report.item_history import item_tallies, items_like
 from compass.report.outputs import Outputs, find_rows, read_table
 from compass.report.printable import as_text, printable
 from compass.report.rollouts import problem_lines
+from compass.sources.gold import has_decimal_comma
 
 MEANING = {
     "marked_unfit": "a person marked it as unfit",
@@ -63,11 +64,13 @@ def history(outputs: Outputs, id_: str, *, with_twin: bool = True) -> Iterator[s
     if origin := outputs.origins().get(first["source"]):
         yield f"  file      {printable(origin)}{_row_place(outputs, first)}"
     yield f"  problem   {printable(first['problem'], 600)}"
+    gold = last.get("published_answer")
+    has_commas = gold is not None and has_decimal_comma(gold)
     if last.get("original"):
-        gold = last["published_answer"]
-        how = "repaired" if gold is None else f"recast, published gold {printable(gold)}"
+        how = "repaired" if gold is None or has_commas else f"recast, published gold {printable(gold)}"
         yield f"  {how}; as published: {printable(_visible(last['original']), 600)}"
-    yield f"  answer    {printable(first['answer'] or 'none', 200)}"
+    commas = f"  (published with a decimal comma: {printable(gold, 200)})" if gold is not None and has_commas else ""
+    yield f"  answer    {printable(first['answer'] or 'none', 200)}{commas}"
     if first["source_level"]:
         yield f"  level     {printable(first['source_level'])} (the source's own)"
     yield ""
