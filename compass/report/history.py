@@ -22,6 +22,12 @@ from compass.report.rollouts import problem_lines
 from compass.sources.gold import has_decimal_comma
 
 MEANING = {
+    "empty_problem": "its problem is empty",
+    "missing_answer": "the fields that golds are read from hold none",
+    "duplicate_id": "an earlier row of its source has its id",
+    "too_large": "one of its texts is longer than the limit",
+    "undecodable": "its problem is no text",
+    "licence": "its licence is none of those that are allowed",
     "marked_unfit": "a person marked it as unfit",
     "placeholder_gold": "its gold is a word for a missing answer",
     "exact_duplicate": "it has the same tokens as its twin",
@@ -33,8 +39,12 @@ MEANING = {
     "wordy_gold": "the gold is a statement in words that no other wording equals",
     "unstable_gold": "the gold does not equal itself rewritten, or equals a perturbed copy",
     "suspicious_gold": "the graded rollouts agree with each other and contradict the gold",
+    "doubtful": "a noise filter doubts it",
+    "ungraded": "nothing says how hard it is",
+    "solve_rate": "its solve rate is outside of the range",
+    "not_selected": "others were chosen",
 }
-"""What a reason means, where its name does not say it; of a noise filter's the filter does (`explain_reason`)."""
+"""What a reason means; of a noise filter's the filter says it (`explain_reason`)."""
 
 
 SHOWN = 1_500
@@ -127,7 +137,7 @@ def _stage(outputs: Outputs, stage: str, fate: str, row: dict[str, Any], id_: st
 
 
 def explain_reason(reason: str) -> str:
-    """What a reason means, as the end of a sentence; empty where its name says it, and for a filter of the user's."""
+    """What a reason means, as the end of a sentence; empty for that of a user's filter."""
     from compass.curation.noise import FILTERS
 
     if reason not in FILTERS:
