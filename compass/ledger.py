@@ -56,6 +56,9 @@ class Reason(StrEnum):
     NOT_SELECTED = "not_selected"
 
 
+KEPT_BY_MARKS = ("dedup", "denoise", "verify")
+"""Stages that keep a row which a person marked as fit; what collect drops lacks a problem or a gold, or may not be used."""
+
 REASONS = (*map(str, Reason), *map(str, NoiseReason))
 """Every reason that the pipeline itself has."""
 

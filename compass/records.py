@@ -25,7 +25,7 @@ RECORD = pa.schema(
         (
             "published_answer",
             pa.string(),
-        ),  # the gold before a choice was recast as an open question; null where it was not
+        ),  # the gold before its decimal comma was read or a choice recast as an open question; null where neither happened
         ("alternatives", pa.list_(pa.string())),  # other golds, any of which is right; null where there are none
         ("tolerance", pa.string()),  # how far a number may be off: `0.01`, or `5%` of the gold; null asks for equality
         (

@@ -105,6 +105,26 @@ def test_a_row_for_trl_is_paid_by_the_function() -> None:
     assert accuracy_reward(completions, [row["solution"]], prompts=[row["prompt"]]) == [1.0]  # type: ignore[list-item]
 
 
+def test_an_export_becomes_rows_that_verl_pays(tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    from compass.cli import main
+    from compass.integrations.verl import compute_score
+    from examples.trl_and_verl.export_for_verl import write
+
+    export = tmp_path / "clean.jsonl"
+    source = str(EXAMPLES / "own_csv/problems.csv")
+    assert main(["curate", source, "--out", str(tmp_path / "out"), "--export", str(export)]) == 0
+    with export.open(encoding="utf-8") as lines:
+        write(lines, tmp_path / "train.parquet")
+    rows = pq.read_table(tmp_path / "train.parquet").to_pylist()
+    assert len(rows) == len(export.read_text(encoding="utf-8").splitlines())
+    row = rows[0]
+    gold = row["reward_model"]["ground_truth"]
+    paid = compute_score(row["data_source"], f"\\boxed{{{gold}}}", gold, row["extra_info"])
+    assert (paid["score"], row["extra_info"]["question"] in row["prompt"][0]["content"]) == (1.0, True)
+
+
 @pytest.mark.slow
 def test_verl_finds_the_function_that_the_script_names() -> None:
     pytest.importorskip("verl")

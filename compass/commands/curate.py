@@ -31,7 +31,7 @@ class Asked:
     filters: Annotated[list[str], Parameter(name="--filter", consume_multiple=(1, None))] = field(default_factory=list)
     """filters of yours, each package.module:function, instead of those that the parameter file names."""
     labels: Path | None = None
-    """rows that you marked in the ledger's page or with compass label --rows: those marked right stay, the others go."""
+    """rows that you marked in the ledger's page or with compass label --rows: those marked fit stay, the unfit ones go."""
     problem_field: str = ""
     """the field of the problem, in the files that have it; guessed without it."""
     answer_field: str = ""

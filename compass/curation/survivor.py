@@ -13,7 +13,8 @@ Rows of a cluster have the same tokens, or similar n-grams and the same numbers.
    `answer_conflict`. If neither decides, all rows are dropped; with `conflicts: preferred` the answer of the row that rule 3
    prefers wins instead. With `conflicts: drop` nothing of any such problem survives.
 3. **Row**, among those with the winning answer: a gold the verifier can read; the source that stands earlier in
-   `collect.sources`; a row that was graded; the longer problem and solution; the lower id.
+   `collect.sources`; a row that was graded; the longer problem and solution; the lower id. Rows of the same tokens are as
+   long as the longest of them; of these the one wins that is not all in capitals or small letters, nor has stray blanks.
 
 Dropped rows with the winning answer are `exact_duplicate` (the survivor's tokens) or `near_duplicate`.
 """
@@ -71,7 +72,10 @@ def settle(
     Returns:
         For each row the index of its problem's survivor (of a dropped problem: of its preferred row), and its verdict.
     """
-    order = sorted(range(len(rows)), key=lambda index: preference(rows[index], rank))
+    longest: dict[int, int] = {}
+    for row, number in zip(rows, exact, strict=True):
+        longest[number] = max(longest.get(number, 0), len(row["problem"] or ""))
+    order = sorted(range(len(rows)), key=lambda index: preference(rows[index], rank, longest[exact[index]]))
     answers = dict(zip(order, group_equal([_golds(rows[index]) for index in order], _share), strict=True))
     heads, verdicts = [0] * len(rows), [None] * len(rows)
     left = order
@@ -211,16 +215,35 @@ def agree(row: dict[str, Any], other: dict[str, Any]) -> bool:
     return _share(_golds(row), _golds(other))
 
 
-def preference(row: dict[str, Any], rank: dict[str, int]) -> tuple[Any, ...]:
-    """The key by which the row that stays sorts first (rule 3)."""
-    length = len(row["problem"] or "") + len(row["solution"] or "")
+def preference(row: dict[str, Any], rank: dict[str, int], longest: int = 0) -> tuple[Any, ...]:
+    """The key by which the row that stays sorts first (rule 3).
+
+    Args:
+        row: a record.
+        rank: each source's place in the order of preference.
+        longest: characters of the longest problem with the row's tokens: its copies differ in typesetting alone.
+    """
+    problem, solution = len(row["problem"] or ""), len(row["solution"] or "")
     return (
         not _readable(row["answer"] or ""),
         rank.get(row["source"], len(rank)),
         row["solve_rate"] is None,
-        -length,
+        -(max(problem, longest) + solution),
+        _untidiness(row["problem"] or ""),
+        -(problem + solution),
         row["id"],
     )
+
+
+_WORDS = re.compile(r"(?<!\\)(?<![^\W\d_])[^\W\d_]+")
+_STRAY_BLANK = re.compile(r"(?<=\S)[^\S\n]{2,}(?=\S)|(?<=\w)[^\S\n]+(?=[?!.,;](?:\s|$))")
+
+
+def _untidiness(problem: str) -> tuple[bool, int]:
+    """Whether all words are in capitals, or all in small letters, and how often blanks stand where a text has one or none."""
+    words = _WORDS.findall(problem)
+    is_loud = "".join(word for word in words if len(word) > 1).isupper()  # one letter may be a variable
+    return is_loud or "".join(words).islower(), len(_STRAY_BLANK.findall(problem))
 
 
 @lru_cache(maxsize=100_000)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
@@ -24,13 +24,8 @@ item: single words in common say nothing."""
 
 COLUMNS = ["id", "source", "source_id", "problem", "answer"]
 
-_NAMES = frozenset(
-    """
-    twin twin_source twin_answer sources twin_sources benchmark item item_answer other_items also_contaminated rule kind
-    style field fields language source_id row first_row licence allowed needs duplicate answer strength
-    """.split()  # noqa: SIM905
-)
-"""Keys of evidence that name something, where others quote the problem."""
+QUOTES = ("text", "formula", "end")
+"""Keys of evidence that quote the problem; others name, count or explain something, in words that the problem may hold by chance."""
 
 
 @dataclass(frozen=True)
@@ -92,22 +87,18 @@ def find_related(problem: str, evidence: Mapping[str, Any], texts: Texts) -> lis
 
 
 def find_quotes(problem: str, evidence: Mapping[str, Any]) -> list[Span]:
-    """Where the problem holds what evidence quotes of it: its `span`, else its quotations."""
-    if "span" in evidence and evidence.get("field", "problem") == "problem":
+    """Where the problem holds what evidence quotes of it: its `span`, else its quotations; nowhere where it is of another field."""
+    if evidence.get("field", "problem") != "problem":
+        return []
+    if "span" in evidence:
         start, end = evidence["span"]
         return [(start, end)]
-    return find_pieces(problem, _quotes(evidence))
+    return find_pieces(problem, [value for name in QUOTES if isinstance(value := evidence.get(name), str)])
 
 
 def read_evidence(column: str | None) -> dict[str, Any]:
     """The evidence of a row of the ledger; empty for a kept row."""
     return json.loads(column) if column else {}
-
-
-def _quotes(evidence: Mapping[str, Any]) -> Iterator[str]:
-    for name, value in evidence.items():
-        if name not in _NAMES:
-            yield from (piece for piece in (value if isinstance(value, list) else [value]) if isinstance(piece, str))
 
 
 def _other(kind: str, problem: str, row: Mapping[str, Any], *, least: int) -> Other:

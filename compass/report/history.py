@@ -19,8 +19,15 @@ from compass.report.item_history import item_tallies, items_like
 from compass.report.outputs import Outputs, find_rows, read_table
 from compass.report.printable import as_text, printable
 from compass.report.rollouts import problem_lines
+from compass.sources.gold import has_decimal_comma
 
 MEANING = {
+    "empty_problem": "its problem is empty",
+    "missing_answer": "the fields that golds are read from hold none",
+    "duplicate_id": "an earlier row of its source has its id",
+    "too_large": "one of its texts is longer than the limit",
+    "undecodable": "its problem is no text",
+    "licence": "its licence is none of those that are allowed",
     "marked_unfit": "a person marked it as unfit",
     "placeholder_gold": "its gold is a word for a missing answer",
     "exact_duplicate": "it has the same tokens as its twin",
@@ -32,8 +39,12 @@ MEANING = {
     "wordy_gold": "the gold is a statement in words that no other wording equals",
     "unstable_gold": "the gold does not equal itself rewritten, or equals a perturbed copy",
     "suspicious_gold": "the graded rollouts agree with each other and contradict the gold",
+    "doubtful": "a noise filter doubts it",
+    "ungraded": "nothing says how hard it is",
+    "solve_rate": "its solve rate is outside of the range",
+    "not_selected": "others were chosen",
 }
-"""What a reason means, where its name does not say it; of a noise filter's the filter does (`explain_reason`)."""
+"""What a reason means; of a noise filter's the filter says it (`explain_reason`)."""
 
 
 SHOWN = 1_500
@@ -63,11 +74,13 @@ def history(outputs: Outputs, id_: str, *, with_twin: bool = True) -> Iterator[s
     if origin := outputs.origins().get(first["source"]):
         yield f"  file      {printable(origin)}{_row_place(outputs, first)}"
     yield f"  problem   {printable(first['problem'], 600)}"
+    gold = last.get("published_answer")
+    has_commas = gold is not None and has_decimal_comma(gold)
     if last.get("original"):
-        gold = last["published_answer"]
-        how = "repaired" if gold is None else f"recast, published gold {printable(gold)}"
+        how = "repaired" if gold is None or has_commas else f"recast, published gold {printable(gold)}"
         yield f"  {how}; as published: {printable(_visible(last['original']), 600)}"
-    yield f"  answer    {printable(first['answer'] or 'none', 200)}"
+    commas = f"  (published with a decimal comma: {printable(gold, 200)})" if gold is not None and has_commas else ""
+    yield f"  answer    {printable(first['answer'] or 'none', 200)}{commas}"
     if first["source_level"]:
         yield f"  level     {printable(first['source_level'])} (the source's own)"
     yield ""
@@ -124,7 +137,7 @@ def _stage(outputs: Outputs, stage: str, fate: str, row: dict[str, Any], id_: st
 
 
 def explain_reason(reason: str) -> str:
-    """What a reason means, as the end of a sentence; empty where its name says it, and for a filter of the user's."""
+    """What a reason means, as the end of a sentence; empty for that of a user's filter."""
     from compass.curation.noise import FILTERS
 
     if reason not in FILTERS:

@@ -79,6 +79,9 @@ class Source(Section):
     other_answer_field: str = ""
     """Where the gold of other copies is, if it is known to be another one. It is scored beside the gold and never paid."""
 
+    decimal_comma: bool = False
+    """Whether numbers in golds have a decimal comma, and points between thousands: `2,25` and `2.501,00` become 2.25 and 2501.00."""
+
     unit_field: str = ""
     """Where the unit of the answer is, if it stands apart. It is written behind the gold where the gold can then be read."""
 

@@ -14,7 +14,7 @@ from typing import Any
 from compass.records import SOLVE_RATE
 from compass.settings import Source
 from compass.sources.equations import worked_solution
-from compass.sources.gold import gold_answer, gold_answers, json_or_text
+from compass.sources.gold import gold_answer, gold_answers, json_or_text, with_decimal_point
 from compass.sources.read import Row, SourceError
 from compass.verifier import ToleranceError, answer_type, read_tolerance
 from compass.verifier.reading.numbers import MULTIPLES
@@ -43,6 +43,8 @@ class Published:
     licence: str = ""
     image: str = ""
     cluster: str = ""
+    comma_answer: str = ""
+    """The gold with the decimal commas that it was published with; empty where it had none."""
 
 
 Adapter = Callable[[Mapping[str, Any], Source], Published]
@@ -195,12 +197,12 @@ def user_messages(value: Any) -> list[str | None]:
 def _published(row: Mapping[str, Any], source: Source, problem: str | None) -> Published:
     solution = as_text(reach(row, source.solution_field)) or ""
     value, level = reach(row, source.answer_field), reach(row, source.level_field)
-    answer, alternatives = gold_answers(
-        None if value is MISSING else value, solution, any_of=source.answers_mean == "any"
-    )
+    value, any_of, comma = None if value is MISSING else value, source.answers_mean == "any", source.decimal_comma
+    answer, alternatives = gold_answers(value, solution, any_of=any_of, decimal_comma=comma)
+    as_written = gold_answers(value, solution, any_of=any_of)[0] if comma else answer
     others = reach(row, source.alternatives_field)
     if others is not MISSING and others is not None:
-        first, rest = gold_answers(others, any_of=True)
+        first, rest = gold_answers(others, any_of=True, decimal_comma=comma)
         alternatives = tuple(dict.fromkeys((*alternatives, first, *rest)))
     if not solution and source.equation_field:
         solution = worked_solution(as_text(reach(row, source.equation_field)) or "", problem or "", answer)
@@ -215,10 +217,11 @@ def _published(row: Mapping[str, Any], source: Source, problem: str | None) -> P
             with_unit(other, unit, problem or "") for other in alternatives if other and other != answer
         ),
         tolerance=_tolerance(row, source),
-        other_answer="" if other is MISSING else gold_answer(other),
+        other_answer="" if other is MISSING else gold_answer(other, decimal_comma=comma),
         licence=(as_text(reach(row, source.licence_field)) or "").strip(),
         image=_image(reach(row, source.image_field)),
         cluster="" if (cluster := reach(row, source.cluster_field)) is MISSING else str(cluster),
+        comma_answer="" if as_written == answer else as_written,
     )
 
 
@@ -268,6 +271,8 @@ def _tolerance(row: Mapping[str, Any], source: Source) -> str:
     """
     value = reach(row, source.tolerance_field)
     written = "" if value is MISSING or value is None else str(value).strip()
+    if source.decimal_comma and isinstance(value, str):
+        written = with_decimal_point(written)
     if source.tolerances:
         return source.tolerances.get(written, source.tolerance)
     if not written:

@@ -71,7 +71,7 @@ def check_reading(path: Path, source: Source, samples: Mapping[Path, Rows], name
     if not {"answer_field", "solution_field"} & named:
         _check_golds(path, source, rows, fields)
     unread = _unread_fields(source, fields)
-    return [*_doubts(source, fields), *_halves(source, rows, unread), *_unread(source, fields, unread)]
+    return [*_doubts(source, fields), *_halves(source, rows, unread), *_unread(source, fields, unread, rows)]
 
 
 def agreement(rows: Rows, gold_path: str, solution_path: str) -> tuple[int, int]:
@@ -226,10 +226,11 @@ def _holds_numbers(field: Field) -> bool:
     return 2 * sum(bool(_NUMBERS.fullmatch(str(value))) for value in field.values) > len(field.values)
 
 
-def _unread(source: Source, fields: Sequence[Field], unread: Sequence[Field]) -> list[str]:
+def _unread(source: Source, fields: Sequence[Field], unread: Sequence[Field], rows: Rows) -> list[str]:
     """A line for each field that no setting reads and that looks as if it belonged to the problems, their golds or their use."""
     used = _used(source)
     problems = "\n".join(text for field in fields if field.path in used for text in field.texts)
+    columns = {str(name) for row in rows for name in row}
     lines: list[str] = []
     rest: dict[str, None] = {}
     for field in unread:
@@ -240,11 +241,18 @@ def _unread(source: Source, fields: Sequence[Field], unread: Sequence[Field]) ->
                 f"not read: `{field.path}` in {len(field.values)} of {field.rows} sampled rows ({shown(field)}): {remedy}"
             )
         else:
-            rest[field.path.split(".")[0] if field.path[:1] != "*" else field.path] = None
+            rest[_column(field.path, columns)] = None
     if rest:
         more = f" and {len(rest) - MOST_NAMED} more" if len(rest) > MOST_NAMED else ""
         lines.append(f"not read: {', '.join(list(rest)[:MOST_NAMED])}{more}")
     return lines
+
+
+def _column(path: str, columns: Set[str]) -> str:
+    """The column that a path begins with, whose name may hold dots itself, as `Kl.`; the path where no column has it."""
+    steps = path.split(".")
+    begun = (".".join(steps[:count]) for count in range(len(steps), 0, -1))
+    return next((name for name in begun if name in columns), path)
 
 
 LEAST = 0.02

@@ -27,7 +27,7 @@ from compass.settings import Collect, Source
 from compass.settings.denoise import NoiseReason
 from compass.settings.section import is_commit
 from compass.sources.adapters import ADAPTERS, MISSING, Adapter, ConfiguredFields, Published, reach
-from compass.sources.gold import is_placeholder
+from compass.sources.gold import DecimalCommas, has_decimal_comma, is_placeholder, with_decimal_point
 from compass.sources.hub import hub_rows, resolve_commit
 from compass.sources.read import Row, SourceError, data_files, expand, file_rows
 from compass.sources.recast import recast
@@ -96,7 +96,7 @@ class Reading:
         with tempfile.TemporaryFile(prefix="compass-collect-") as file:
             spool = _Spool(file)
             for number in range(len(self._given)):
-                facts = _Facts()
+                facts = _Facts(self._given[number])
                 while following is not None and following[0] == number:
                     piece = following[1]
                     self._sent[number] -= following[2]
@@ -138,10 +138,15 @@ class Reading:
             "kept": facts.read - facts.dropped.total(),
             "dropped": most_first(facts.dropped),
         }
-        told |= {name: rows for name, rows in (("repaired", facts.repaired), ("recast", facts.recast)) if rows}
+        changed = (("repaired", facts.repaired), ("recast", facts.recast), ("decimal_commas", facts.decimal_commas))
+        told |= {name: rows for name, rows in changed if rows}
         if facts.read and not told["kept"]:
             reasons = ", ".join(f"{reason} {count}" for reason, count in told["dropped"].items())
             told["warning"] = f"source {source.name!r}: none of its {facts.read} rows is kept: {reasons}"
+        if facts.commas.shown:
+            told["warning"] = "; ".join(
+                filter(None, (told.get("warning"), _decimal_comma_warning(source, facts.commas)))
+            )
         if not facts.read and source.operations and not error:
             raise SourceError(
                 f"source {source.name!r}: no row has a solution of {source.operations[0]} to {source.operations[1]} operations",
@@ -151,22 +156,44 @@ class Reading:
         self.sources[source.name] = told
 
 
+def _decimal_comma_warning(source: Source, commas: DecimalCommas) -> str:
+    gold, row = commas.example
+    return (
+        f"source {source.name!r}: {commas.commas:,} golds have a comma where numbers may have their decimal sign, for example {gold[:60]!r} "
+        f"(row {row}), and none has a decimal point; they are read as lists, and as a whole number where three digits follow the comma. "
+        "If they are decimal numbers, set `decimal_comma: true` in the source"
+    )
+
+
 class _Facts:
     """What is counted of a source's pieces."""
 
-    def __init__(self) -> None:
-        self.read = self.repaired = self.recast = 0
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.read = self.repaired = self.recast = self.decimal_commas = 0
         self.dropped: Counter[str] = Counter()
+        self.commas = DecimalCommas()
 
     def count(self, piece: tuple[pa.Table, pa.Table]) -> tuple[pa.Table, pa.Table]:
         """Count a piece, and pass it on."""
         self.read += sum(len(part) for part in piece)
-        changed, recast = (
+        changed, regolded = (
             sum(len(part) - part.column(name).null_count for part in piece) for name in ("original", "published_answer")
         )
+        commas = 0
+        if self.source.decimal_comma and regolded:
+            golds = (gold for part in piece for gold in part["published_answer"].to_pylist())
+            commas = sum(has_decimal_comma(gold) for gold in golds if gold)
+        recast = regolded - commas
+        self.decimal_commas += commas
         self.recast += recast
         self.repaired += changed - recast
         self.dropped.update(piece[1].column("reason").to_pylist())
+        if not self.source.decimal_comma and not self.commas.points:
+            for source_id, answer in zip(
+                *(piece[0][name].to_pylist() for name in ("source_id", "answer")), strict=True
+            ):
+                self.commas.add(answer, source_id)
         return piece
 
 
@@ -362,7 +389,9 @@ def _record(
         published = repaired(published if whole is row else adapter(whole, source), whole)
     choice = published
     if limits.recast_choices and (open_question := recast(published.problem or "", published.answer)):
-        published = replace(published, problem=open_question[0], answer=open_question[1], alternatives=())
+        gold = with_decimal_point(open_question[1]) if source.decimal_comma else open_question[1]
+        published = replace(published, problem=open_question[0], answer=gold, alternatives=())
+    as_read = choice.comma_answer or (choice.answer if choice is not published else "")
     was_changed = published.problem != as_published.problem
     drop = _verdict(published, source, limits)
     if first_row != row_id:
@@ -376,7 +405,7 @@ def _record(
         "problem": clean(published.problem or "")[: limits.max_problem_chars],
         "original": clean(as_published.problem or "")[: limits.max_problem_chars] if was_changed else None,
         "answer": clean(published.answer)[: limits.max_answer_chars],
-        "published_answer": clean(choice.answer)[: limits.max_answer_chars] if choice is not published else None,
+        "published_answer": clean(as_read)[: limits.max_answer_chars] or None,
         "alternatives": [clean(gold)[: limits.max_answer_chars] for gold in published.alternatives] or None,
         "tolerance": published.tolerance or None,
         "other_answer": clean(published.other_answer)[: limits.max_answer_chars] or None,

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -29,33 +30,37 @@ _ANNOUNCEMENT = re.compile(
 )
 
 
-def gold_answers(value: Any, solution: str = "", *, any_of: bool = False) -> tuple[str, tuple[str, ...]]:
+def gold_answers(
+    value: Any, solution: str = "", *, any_of: bool = False, decimal_comma: bool = False
+) -> tuple[str, tuple[str, ...]]:
     """The gold in a published value, and other golds that are as good.
 
     Args:
         value: what the answer field holds.
         solution: the worked solution's text.
         any_of: whether several values are answers of which any is right, and not parts of one answer.
+        decimal_comma: whether numbers in texts have a decimal comma.
     """
     if any_of and isinstance(value, str) and value.strip().startswith("["):
         value = json_or_text(value)
     if not any_of or not isinstance(value, list):
-        return gold_answer(value, solution), ()
-    golds = list(dict.fromkeys(gold for part in value if (gold := gold_answer(part))))
-    return (golds[0], tuple(golds[1:])) if golds else (from_solution(solution), ())
+        return gold_answer(value, solution, decimal_comma=decimal_comma), ()
+    golds = list(dict.fromkeys(gold for part in value if (gold := gold_answer(part, decimal_comma=decimal_comma))))
+    return (golds[0], tuple(golds[1:])) if golds else (gold_answer(None, solution, decimal_comma=decimal_comma), ())
 
 
-def gold_answer(value: Any, solution: str = "") -> str:
+def gold_answer(value: Any, solution: str = "", *, decimal_comma: bool = False) -> str:
     """The gold in a published value, else in the solution; empty when neither has one.
 
     Args:
         value: what the answer field holds: a text, a number, list or None.
         solution: the worked solution's text; it counts where the value is empty, and not where the value is of another kind.
+        decimal_comma: whether numbers in texts have a decimal comma; they get a decimal point.
 
     A list of several answers is joined by ", " in its order, as answer keys write it.
     """
     if isinstance(value, list):
-        parts = [gold_answer(part) for part in value]
+        parts = [gold_answer(part, decimal_comma=decimal_comma) for part in value]
         answer = ", ".join(part for part in parts if part)
     elif isinstance(value, bool) or value is None:
         answer = "" if value is None else str(value)
@@ -67,10 +72,84 @@ def gold_answer(value: Any, solution: str = "") -> str:
     elif isinstance(value, Decimal):
         answer = _plain(value) if value.is_finite() else ""
     elif isinstance(value, str):
-        answer = _from_text(value)
+        answer = with_decimal_point(_from_text(value)) if decimal_comma else _from_text(value)
     else:
         return ""
-    return answer or from_solution(solution)
+    if answer or not solution:
+        return answer
+    return with_decimal_point(from_solution(solution)) if decimal_comma else from_solution(solution)
+
+
+_COMMA_NUMBER = re.compile(
+    r"(?<![\d.,_])(?<!_\{)(?<!\{,\})(?:([1-9]\d{0,2}(?:\.\d{3})+|\d+)(?:,|\{,\})(\d+)|([1-9]\d{0,2}(?:\.\d{3})+))(?![.,]?\d|\{,\}\d)"
+)
+"""A number with a decimal comma, as 2,25, 2{,}25 or 2.501,00, or with points between thousands; neither 1,2,3 nor x_{1,2}."""
+
+_OPENS = re.compile(r"(?:(?<![A-Za-z])\(|(?<![A-Za-z}^])\{|[\[\]])\s*[-+−]?\s*\Z")
+_CLOSES = re.compile(r"\s*(?:\\right)?\\?[)\]}\[]")
+_LEFT = re.compile(r"\\left(?![A-Za-z])")
+_LIST = re.compile(r"\d[\s$}]*,[\s$]*[-−+\\]?\d|,\s")
+_POINT = re.compile(r"\.\d")
+
+
+def with_decimal_point(gold: str) -> str:
+    """A gold whose numbers have a decimal comma, and points between thousands, with a decimal point and without the others.
+
+    Two numbers alone in brackets, `(2,5)`, stay the point or the interval that they are.
+    """
+    return _COMMA_NUMBER.sub(lambda number: number[0] if _is_pair(number) else _in_points(number), gold)
+
+
+def has_decimal_comma(gold: str) -> bool:
+    """Whether `with_decimal_point` changes a gold."""
+    return with_decimal_point(gold) != gold
+
+
+def _in_points(number: re.Match[str]) -> str:
+    whole = (number[1] or number[3]).replace(".", "")
+    return f"{whole}.{number[2]}" if number[2] else whole
+
+
+def _is_pair(number: re.Match[str]) -> bool:
+    """Whether two numbers with a comma between them stand alone in brackets that no function or command takes."""
+    before = _LEFT.sub("", number.string[max(0, number.start() - 30) : number.start()])  # a long text has many numbers
+    has_comma = number[2] is not None and "{" not in number[0] and "." not in number[0]
+    return has_comma and bool(_OPENS.search(before) and _CLOSES.match(number.string, number.end()))
+
+
+@dataclass
+class DecimalCommas:
+    """What golds show of their decimal sign, as they are added."""
+
+    commas: int = 0
+    """Golds with a number that may have a decimal comma; three digits behind it may be thousands and do not count."""
+    points: int = 0
+    """Golds with a decimal point."""
+    lists: int = 0
+    """Golds with a list of numbers, or two numbers in brackets."""
+    example: tuple[str, str] = ("", "")
+    """The first gold of the commas, and where it is."""
+
+    def add(self, gold: str, place: str = "") -> None:
+        """Count a gold."""
+        if "," not in gold and "." not in gold:
+            return
+        found = list(_COMMA_NUMBER.finditer(gold))
+        rest = _COMMA_NUMBER.sub(lambda number: number[0] if _is_pair(number) else "", gold)
+        self.points += bool(_POINT.search(rest))
+        self.lists += bool(_LIST.search(rest))
+        if any(number[2] and (len(number[2]) != 3 or number[1] == "0") and not _is_pair(number) for number in found):
+            self.example = self.example if self.commas else (gold, place)
+            self.commas += 1
+
+    @property
+    def shown(self) -> bool:
+        """Whether the golds may well have decimal commas: a few do, none has a decimal point, and lists are fewer."""
+        return self.commas >= FEWEST_COMMAS and not self.points and self.lists < self.commas
+
+
+FEWEST_COMMAS = 3
+"""Golds with a comma in a number that show more than a slip."""
 
 
 def _plain(value: Decimal) -> str:

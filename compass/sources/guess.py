@@ -27,7 +27,7 @@ from typing import Any
 from compass.settings import Source
 from compass.sources.adapters import ADAPTERS, MISSING, choice_texts, position, reach
 from compass.sources.check_reading import agreement
-from compass.sources.gold import gold_answer
+from compass.sources.gold import DecimalCommas, gold_answer
 from compass.sources.read import SourceError
 from compass.sources.sampled_fields import (
     ALTERNATIVES,
@@ -322,8 +322,29 @@ def guess(name: str, path: Path, rows: Sequence[Mapping[str, Any]]) -> Guess:
         id_field=own_id.path if own_id else "",
         **golds,
     )
-    texts = [text for row in rows if (text := ADAPTERS[source.adapter](row, source).problem)]
-    return Guess(source.model_copy(update=guess_instructions(texts, evidence)), evidence)
+    read = [ADAPTERS[source.adapter](row, source) for row in rows]
+    texts = [one.problem for one in read if one.problem]
+    update = guess_instructions(texts, evidence) | guess_decimal_comma([one.answer for one in read], evidence)
+    return Guess(source.model_copy(update=update), evidence)
+
+
+def guess_decimal_comma(golds: Sequence[str], evidence: dict[str, str]) -> dict[str, bool]:
+    """The setting `decimal_comma` where golds show it and none is a list of numbers, whose commas look the same; none where they do not.
+
+    Args:
+        golds: as read without the setting.
+        evidence: receives a line for it.
+    """
+    commas = DecimalCommas()
+    for gold in golds:
+        commas.add(gold)
+    if not commas.shown or commas.lists:
+        return {}
+    evidence["decimal_comma"] = (
+        f"{commas.commas} of {len(golds)} sampled golds have a number with a comma, for example {commas.example[0][:60]!r}, and none has "
+        "a decimal point or is a list; it is read as the decimal sign"
+    )
+    return {"decimal_comma": True}
 
 
 def explain(guess: Guess) -> list[str]:

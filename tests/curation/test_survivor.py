@@ -42,7 +42,13 @@ def test_rows_agree_by_any_of_their_golds():
         (row("a", source="good", solve_rate=0.5), row("b")),  # the source before the grade
         (row("a", solution="long"), row("b", solve_rate=0.0)),  # the grade before the length
         (row("a"), row("b", solution="s")),
-        (row("a"), row("b", problem="Find  x.")),
+        (row("a"), row("b", problem="Find $x$.")),
+        (row("a", problem="FIND THE VALUE."), row("b", problem="Find the value.")),
+        (row("a", problem="FIND $\\frac{1}{2}$ ."), row("b", problem="Find $\\frac{1}{2}$.")),
+        (row("a", problem="find the value."), row("b", problem="Find the value.")),
+        (row("a", problem="Find  x. Or  y."), row("b", problem="Find  x. Or y.")),
+        (row("a", problem="Find the value ?"), row("b", problem="Find the value?")),
+        (row("a", problem="Find the value."), row("b", problem="FIND THE VALUE.", solution="s")),
         (row("b"), row("a")),
     ],
 )
@@ -51,6 +57,13 @@ def test_the_preferred_row(loser, winner):
     assert survivors == [winner["id"]] * 2
     assert drops[1] is None
     assert drops[0].evidence["twin"] == winner["id"]
+
+
+def test_the_longest_copy_counts_where_texts_differ_in_more_than_typesetting():
+    """A clean copy has the length of its untidy one, so that the same text wins as without the copy."""
+    rows = row("a", problem="Find x?"), row("b", problem="FIND X  PLEASE?"), row("c", problem="Find x please?")
+    survivors, _ = settled(*rows, exact=[0, 1, 1])
+    assert survivors == ["c"] * 3
 
 
 def test_exact_and_near_duplicates_and_their_evidence():

@@ -121,6 +121,22 @@ def test_several_files_each_with_their_own_fields(own: Callable[..., str], capsy
     ]
 
 
+def test_golds_with_a_decimal_comma_get_the_setting(
+    repository: Path, own: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [
+        {"problem": f"A rope of {n * 6 + 3} metres is cut into 4 equal pieces. How long is each of them, in metres?",
+         "answer": f"{(n * 6 + 3) // 4},{25 * ((n * 6 + 3) % 4)}"}
+        for n in range(30)
+    ]  # fmt: skip
+    (repository / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    held_out = own("held_out.csv", "problem", "answer", 12)
+    assert main(["init", "--data", "mine.jsonl", "--benchmark", held_out, "--out", "own.yaml"]) == 0
+    assert "decimal_comma: True (30 of 30 sampled golds" in capsys.readouterr().out
+    collect = load_settings(repository / "own.yaml").collect
+    assert (collect.sources[0].decimal_comma, collect.benchmarks[0].decimal_comma) == (True, False)
+
+
 def test_fields_are_named_where_no_guess_is_clear(own: Callable[..., str], capsys: pytest.CaptureFixture[str]) -> None:
     data = own("odd.csv", "alpha", "beta", 30, gamma="12 of the 30 rows hold this remark, and what does it ask?")
     arguments = ["init", "--data", data, "--benchmark", "examples/own_csv/benchmark.jsonl"]

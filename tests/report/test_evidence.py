@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from compass.report.evidence import find_pieces, marked, parts, shared
+from compass.report.evidence import find_pieces, find_quotes, marked, parts, shared
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,22 @@ def test_quotations_are_found_whatever_their_white_space(text, pieces, expected)
 def test_parts_are_the_text_and_every_second_is_a_span():
     assert parts("abcdef", [(1, 2), (4, 6)]) == ["a", "b", "cd", "ef", ""]
     assert parts("abc", []) == ["abc"]
+
+
+@pytest.mark.parametrize(
+    ("evidence", "expected"),
+    [
+        ({"text": "in metres"}, "a speed [in metres] per second: prove it"),
+        ({"text": "metres", "span": [0, 7]}, "[a speed] in metres per second: prove it"),
+        ({"field": "problem", "text": "second"}, "a speed in metres per [second]: prove it"),
+        ({"formula": "metres per"}, "a speed in [metres per] second: prove it"),
+        ({"end": "prove it", "found": "per"}, "a speed in metres per second: [prove it]"),
+        ({"right": False, "by": "me", "note": "speed", "labels": "a"}, "a speed in metres per second: prove it"),
+        ({"question": "prove", "reply": "it", "model": "m"}, "a speed in metres per second: prove it"),
+        ({"field": "answer", "text": "metres", "span": [0, 6]}, "a speed in metres per second: prove it"),
+        ({"field": "picture", "holds": "speed"}, "a speed in metres per second: prove it"),
+    ],
+)
+def test_only_what_quotes_the_problem_is_marked_in_it(evidence, expected):
+    problem = "a speed in metres per second: prove it"
+    assert marked(problem, find_quotes(problem, evidence), ("[", "]")) == expected

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from compass.ledger import Drop, Reason, split
+from compass.ledger import REASONS, Drop, Reason, split
 from compass.records import RecordError, with_column, write_records
 from compass.report.history import explain_reason, history
 from compass.report.outputs import open_outputs
@@ -59,7 +59,7 @@ def test_a_repaired_problem_is_told_with_its_damage_visible(pipeline: Pipeline) 
 def test_the_story_of_a_dropped_problem_ends_there_with_the_evidence(pipeline: Pipeline) -> None:
     assert told(pipeline, 1)[-4:] == [
         "verify      kept: answer type integer",
-        "curriculum  DROPPED: solve_rate",
+        "curriculum  DROPPED: solve_rate, its solve rate is outside of the range",
         "              range            [0.5, 1.0]",
         "              solve_rate       0.25",
     ]
@@ -72,7 +72,7 @@ def test_the_story_of_a_dropped_problem_ends_there_with_the_evidence(pipeline: P
         "  problem   What is 6 plus 6?",
         "  answer    12",
         "",
-        "collect     DROPPED: missing_answer",
+        "collect     DROPPED: missing_answer, the fields that golds are read from hold none",
         '              fields           ["answer"]',
     ]
 
@@ -147,3 +147,8 @@ def test_a_noise_filter_says_what_its_reason_means_within_a_sentence(reason: Noi
     assert said[0].islower()
     assert not {"\n", "`"} & set(said)
     assert not said.endswith(".")
+
+
+def test_every_reason_says_what_it_means() -> None:
+    assert [reason for reason in REASONS if not explain_reason(reason)] == []
+    assert explain_reason("own_filter") == ""

@@ -201,3 +201,22 @@ def test_outputs_without_denoise_and_without_drops_have_a_page(tmp_path, records
     assert write_page(open_outputs(tmp_path), tmp_path / "page.html") == (0, 0)
     opened = look(tmp_path / "page.html")
     assert opened.locator(".count").inner_text() == "0 dropped rows; 0 of them to read here."
+
+
+def test_rows_that_no_mark_keeps_are_not_offered_as_fit(tmp_path, records, look):
+    rows = records(("1 + 1?", "", "web"), ("2 + 2?", "4", "web"), ("3 + 3?", "6", "web"))
+    drops = [Drop(Reason.MISSING_ANSWER, {"fields": ["answer"]}), Drop(Reason.MARKED_UNFIT, {"right": False}), None]
+    kept, dropped = split(rows, drops, "collect")
+    write_records(tmp_path / "collect" / "kept.parquet", kept)
+    write_records(tmp_path / "collect" / "dropped.parquet", dropped)
+    write_page(open_outputs(tmp_path), tmp_path / "page.html")
+    opened = look(tmp_path / "page.html")
+    opened.wait_for_selector(".item")
+    offered = {
+        item.locator("header b").text_content(): item.locator(".judge > *").all_text_contents()
+        for item in opened.locator(".item").all()
+    }
+    assert offered == {
+        "missing_answer": ["unfit", "cannot tell", "a mark cannot keep this row"],
+        "marked_unfit": ["fit to train on", "unfit", "cannot tell"],
+    }

@@ -136,8 +136,9 @@ def test_what_a_question_refers_to_is_joined(tmp_path, name, tables):
         ({"ref": [f"P-{n:03}" for n in COUNT]}, "not read: `ref` in 60 of 60 sampled rows (for example 'P-000'): if it names the rows: `id_field: ref`"),
         ({"ref": [f"P-{n // 2:03}" for n in COUNT]}, "not read: ref"),
         ({"colour": ["red", "blue"] * 30, "meta": [{"a": 1, "b": 2}] * 60}, "not read: colour, meta"),
+        ({"Kl.": ["8", "9"] * 30, "zul. Hilfen": ["keine", "Lineal"] * 30}, "not read: Kl., zul. Hilfen"),
     ],
-    ids=["context", "multiples", "canary", "solve rate", "choices", "unit", "problem", "id", "no id", "others"],
+    ids=["context", "multiples", "canary", "solve rate", "choices", "unit", "problem", "id", "no id", "others", "dots in names"],
 )  # fmt: skip
 def test_what_nothing_reads_is_named_with_the_setting_that_reads_it(tmp_path, fields, line):
     _, golds, _, said = reading(tmp_path, rows(question=ASKED, answer=GOLDS, **fields))

@@ -236,3 +236,37 @@ def test_rows_come_before_their_source_was_read_to_its_end(tmp_path, monkeypatch
     assert reading._sent == [2]  # of nine: no more was read
     assert sum(kept.num_rows for kept, _ in pieces) == 7
     assert (reading.read, reading.sources["s"]["kept"]) == (9, 9)
+
+
+COMMAS = ["2,25", "247,25", "6,375", "2.501,00"]
+
+
+def test_a_decimal_comma_is_read_where_the_source_says_so(tmp_path):
+    rows = [{"problem": f"{n}?", "answer": gold, "unit": "cm", "others": ["1,5"]} for n, gold in enumerate(COMMAS)]
+    found = run(tmp_path, rows, decimal_comma=True, unit_field="unit", alternatives_field="others")
+    assert found.kept["answer"].to_pylist() == ["2.25 cm", "247.25 cm", "6.375 cm", "2501.00 cm"]
+    assert found.kept["published_answer"].to_pylist() == COMMAS
+    assert found.kept["alternatives"].to_pylist()[0] == ["1.5 cm"]
+    facts = found.sources["s"]
+    assert (facts["decimal_commas"], "recast" in facts, "repaired" in facts, "warning" in facts) == (
+        4,
+        False,
+        False,
+        False,
+    )
+    source = Source(name="s", path=str(tmp_path / "s.jsonl"), decimal_comma=True)
+    held_out = collect_benchmarks([source], Collect(sources=[], benchmarks=[source]))
+    assert held_out.kept["answer"].to_pylist()[0] == "2.25"
+
+
+def test_golds_that_show_a_decimal_comma_are_warned_about_and_stay(tmp_path):
+    found = run(tmp_path, [{"problem": f"{n}?", "answer": gold} for n, gold in enumerate(["9", *COMMAS])])
+    assert found.kept["answer"].to_pylist() == ["9", *COMMAS]
+    assert found.kept["published_answer"].null_count == 5
+    warning = found.sources["s"]["warning"]
+    assert warning.startswith(
+        "source 's': 3 golds have a comma where numbers may have their decimal sign, for example '2,25' (row 1)"
+    )
+    assert warning.endswith("set `decimal_comma: true` in the source")
+    points = run(tmp_path, [{"problem": f"{n}?", "answer": gold} for n, gold in enumerate(["2.5", *COMMAS])])
+    assert "warning" not in points.sources["s"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -14,7 +15,15 @@ from compass.golds import golds
 from compass.settings import Collect, Source
 from compass.sources.adapters import ADAPTERS, with_unit
 from compass.sources.collect import collect
-from compass.sources.gold import from_solution, gold_answer, gold_answers, is_placeholder, last_boxed
+from compass.sources.gold import (
+    DecimalCommas,
+    from_solution,
+    gold_answer,
+    gold_answers,
+    is_placeholder,
+    last_boxed,
+    with_decimal_point,
+)
 from compass.sources.guess import guess
 from compass.sources.read import SourceError
 from compass.verifier import Gold, verify
@@ -342,3 +351,56 @@ def test_tolerances_and_units_beside_the_gold_are_found():
     source, _ = guessed("1", "2", name="answer", error=["1e-1", None], unit=["cm", None])
     assert (source.tolerance_field, source.unit_field) == ("error", "unit")
     assert guessed("1", "2", name="answer", error=["none", "high"])[0].tolerance_field == ""
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("2,25", "2.25"),
+        ("-6,375", "-6.375"),
+        ("0,125", "0.125"),
+        ("2.501,00", "2501.00"),
+        ("1.250.000 €", "1250000 €"),
+        ("$2{,}25$ cm", "$2.25$ cm"),
+        ("2,5 \\%", "2.5 \\%"),
+        ("\\frac{2,5}{3}", "\\frac{2.5}{3}"),
+        ("\\sin(0,5)", "\\sin(0.5)"),
+        ("(2,5; 3)", "(2.5; 3)"),
+        *((same, same) for same in ("3.14", "0.125", "1,2,3", "1, 2", "x_{1,2} = 3", "(2,5)", "(-2,5)", "[1,2]")),
+        *((same, same) for same in ("\\{1,2\\}", "{1,2}", "\\left(1,2\\right)", "(1; 2)", "1{,}2{,}3")),
+    ],
+)
+def test_a_decimal_comma_becomes_a_point_and_points_between_thousands_go(written, read):
+    assert with_decimal_point(written) == read
+    assert gold_answer(written, decimal_comma=True) == read
+
+
+def test_a_long_text_of_many_numbers_is_read_in_time_that_grows_with_it():
+    begin = time.process_time()
+    assert with_decimal_point("(2,5 " * 100_000) == "(2.5 " * 100_000
+    assert time.process_time() - begin < 20
+
+
+def test_numbers_that_are_no_text_have_no_decimal_comma():
+    assert gold_answer(1.125, decimal_comma=True) == "1.125"
+    assert gold_answers(["1,5", 1.125], decimal_comma=True) == ("1.5, 1.125", ())
+    assert gold_answers(None, "so \\boxed{2,5}", any_of=True, decimal_comma=True) == ("2.5", ())
+
+
+@pytest.mark.parametrize(
+    ("golds", "shown"),
+    [
+        (["2,25", "3,5", "2.501,00", "7", "6,375"], True),
+        (["2,25", "3,5", "4,5", "(1, 2)"], True),
+        (["2,25", "3,5"], False),
+        (["6,375", "1,200", "3,456"], False),
+        (["2,25", "3,5", "4,5", "2.5"], False),
+        (["2,25", "3,5", "4,5", "(2, 3)", "1, 7", "5, 6, 7"], False),
+        (["1,2,3", "4,5,6", "7,8,9"], False),
+    ],
+)
+def test_golds_show_a_decimal_comma_where_some_have_one_and_none_has_a_point(golds, shown):
+    commas = DecimalCommas()
+    for gold in golds:
+        commas.add(gold)
+    assert commas.shown == shown

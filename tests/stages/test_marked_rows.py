@@ -102,3 +102,18 @@ def test_labels_that_cannot_be_read_stop_the_run(files, text):
         labels.write_text(text)
     with pytest.raises(LabelsError):
         compass.curate(source, labels=labels)
+
+
+def test_a_mark_that_cannot_keep_its_row_is_said(files, capsys):
+    source, labels = files
+    with source.open("a") as file:
+        file.write(
+            json.dumps({"problem": "How many primes are there below one hundred, in all?", "answer": "n/a"}) + "\n"
+        )
+    row = next(row for row in compass.curate(source).dropped.to_pylist() if row["stage"] == "collect")
+    mark(labels, row, True)
+    capsys.readouterr()
+    assert row["problem"] not in by_problem(compass.curate(source, labels=labels).kept)
+    said = capsys.readouterr().out
+    assert f"collect: warning: {labels}: 1 of 1 marks cannot keep their row, which collect drops" in said
+    assert f"({row['id']} (mine:3: placeholder_gold))" in said

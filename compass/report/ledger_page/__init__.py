@@ -16,6 +16,7 @@ from urllib.parse import urlencode
 
 from compass.evaluation.label_files import row_key
 from compass.files import write_text
+from compass.ledger import KEPT_BY_MARKS, Reason
 from compass.page.blocks import Link, Note, Section, Table
 from compass.page.html import block_html, document, section_html, sections_html
 from compass.page.packed import element, pack
@@ -199,6 +200,7 @@ def _row(row: Mapping[str, Any], texts: Any) -> dict[str, Any]:
         "digest": row_key(row)[1],
         "stage": row["stage"],
         "reason": row["reason"],
+        "can_be_kept": row["stage"] in (DOUBTFUL, *KEPT_BY_MARKS) or row["reason"] == Reason.MARKED_UNFIT,
         "problem": _cut(problem, here),
         "answer": _cut(answer, _of_answer(answer, evidence), LONGEST_VALUE),
         "evidence": [[name, _text(value)] for name, value in evidence.items() if name != "span"],

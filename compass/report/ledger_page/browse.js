@@ -26,14 +26,16 @@
     showSave();
   }
   function judge(row) {
-    const buttons = [[true, "fit to train on"], [false, "unfit"], [null, "cannot tell"]].map(([fit, text]) => {
+    const choices = [[true, "fit to train on"], [false, "unfit"], [null, "cannot tell"]];
+    const buttons = choices.slice(row.can_be_kept ? 0 : 1).map(([fit, text]) => {
       const button = el("button", "", text);
       Object.assign(button, { type: "button", name: row.key, value: String(fit) });
       button.addEventListener("click", () => mark(row, fit));
       press(button);
       return button;
     });
-    return el("div", "judge screen", ...buttons);
+    const why = row.can_be_kept ? [] : [el("span", "note", "a mark cannot keep this row")];
+    return el("div", "judge screen", ...buttons, ...why);
   }
   const save = el("button", "save");
   save.type = "button";
