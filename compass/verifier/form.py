@@ -8,8 +8,8 @@ or not, and so is `2 \\times 10^5`. A chain of equations that ends in the value 
 *Copied*: where the question holds a formula that equals the gold and is not written as it, an answer has to be nearer to the gold than
 to the formula, and not much larger than the gold: what the two are made of is compared, without names, units, brackets and signs, so
 that no edit of the formula makes it an answer. A plain number is no answer only where the gold writes it in another way:
-3/20 where 0.15 is asked for, 42/56 for 3/4, 4.5 * 10^4 for 45000; otherwise a right answer may well be in the question. Where the gold itself is written in the
-question (`gives_away`), nothing can be refused; such problems are for curation to drop. Nor is an equation an answer by which the
+3/20 where 0.15 is asked for, 42/56 for 3/4, 4.5 * 10^4 for 45000; otherwise a right answer may well be in the question.
+Where the gold itself is written in the question (`gives_away`), nothing can be refused; such problems are for curation to drop. Nor is an equation an answer by which the
 question gives a name its number: to the gold `4` not the `PD=4` of a question that sets PD to 4 and asks for r + s.
 """
 
