@@ -97,9 +97,12 @@ class Reading(NamedTuple):
 ENDS_INSIDE = "cut off"
 """Why a response has no answer: it ends inside one."""
 
-UNANSWERED = (ENDS_INSIDE, "several that disagree", "taken back", "not found")
-"""Why a response has no answer: it ends inside one; it announces several; it denies, bounds, supposes or withdraws the only one; it
-announces and states none."""
+EMPTY = "empty"
+"""Why a response has no answer: it is blank."""
+
+UNANSWERED = (ENDS_INSIDE, "several that disagree", "taken back", EMPTY, "not found")
+"""Why a response has no answer: it ends inside one; it announces several; it denies, bounds, supposes or withdraws the only one; it is
+blank; it announces and states none."""
 
 
 def extract_answer(response: str, mode: Mode = Mode.LENIENT, question: str | None = None) -> str | None:
@@ -141,6 +144,8 @@ def read_answer(response: str, mode: Mode = Mode.LENIENT, question: str | None =
     if not isinstance(response, str):
         raise TypeError(f"a response must be text, found {type(response).__name__}")
     mode = Mode(mode)  # callers also name it by its text
+    if not response.strip():
+        return Reading(None, EMPTY)
     reading = _read_own_turn(keep_own_turn(response[-MAX_RESPONSE:]), mode, question)
     if reading.answer is not None:
         is_boxed = reading.evidence == "box"

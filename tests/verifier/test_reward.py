@@ -25,9 +25,15 @@ def test_a_response_is_judged_by_its_final_answer(
 
 
 def test_a_response_without_an_answer_says_so() -> None:
-    judgement = judge(gold="4", response="")
-    assert judgement.answer is None
-    assert judgement.verdict.outcome is Outcome.UNRECOGNISED
+    for response, reason in (
+        ("", "empty"),
+        (" \n", "empty"),
+        ("<think>Add", "cut off"),
+        ("I cannot say.", "not found"),
+    ):
+        judgement = judge(gold="4", response=response)
+        assert (judgement.answer, judgement.evidence) == (None, reason)
+        assert judgement.verdict.outcome is Outcome.UNRECOGNISED
 
 
 def test_the_reward_is_plus_or_minus_one() -> None:
