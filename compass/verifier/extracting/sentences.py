@@ -32,7 +32,7 @@ from compass.verifier.reading.words import SYNONYMS
 
 FORMULA = re.compile(r"\$\$(.{1,600}?)\$\$|\$(.{1,600}?)\$|\\\((.{1,600}?)\\\)|\\\[(.{1,600}?)\\\]", re.DOTALL)
 NUMBER = re.compile(
-    r"(?<![A-Za-z0-9_\u00c0-\u04ff.,/])[-+−]?(?:\\?[$€£¥])?(?:\d{1,4}\s\d{1,3}[/⁄]\d{1,3}|\d[\d,]*(?:[.:]\d+)?(?:\s?[/⁄]\s?\d+)?[½⅓⅔¼¾⅕⅛⅜⅝⅞]?|[½⅓⅔¼¾⅕⅛⅜⅝⅞])(?!\d*(?:st|nd|rd|th)\b)(?:\s?\\?%|°|\s?[ap](?:\.m\b\.?|m\b)|\s?(?:pi\b|π)"
+    r"(?<![A-Za-z0-9_\u00c0-\u04ff.,/])[-+−]?(?:\\?[$€£¥])?(?:\d{1,4}\s\d{1,3}[/⁄]\d{1,3}|\d{0,4}[⁰¹²³⁴-⁹]{1,3}⁄[₀-₉]{1,3}|\d[\d,]*(?:[.:]\d+)?(?:\s?[/⁄]\s?\d+)?[½⅓⅔¼¾⅕⅛⅜⅝⅞]?|[½⅓⅔¼¾⅕⅛⅜⅝⅞])(?!\d*(?:st|nd|rd|th)\b)(?:\s?\\?%|°|\s?[ap](?:\.m\b\.?|m\b)|\s?(?:pi\b|π)"
     r"|\s?(?:[kMGmnpµμ](?:J|Wh?|Hz|V|A|g|m|L|N|Pa|eV|s|mol)|[cd][mL])(?![\w^²³/·⋅*]))?"
 )
 """A number with its sign of percent, degree or currency, its half of the day, or a unit whose prefix scales it."""
