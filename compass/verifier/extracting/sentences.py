@@ -32,7 +32,7 @@ from compass.verifier.reading.words import SYNONYMS
 
 FORMULA = re.compile(r"\$\$(.{1,600}?)\$\$|\$(.{1,600}?)\$|\\\((.{1,600}?)\\\)|\\\[(.{1,600}?)\\\]", re.DOTALL)
 NUMBER = re.compile(
-    r"(?<![A-Za-z0-9_\u00c0-\u04ff.,/])[-+−]?(?:\\?[$€£¥])?(?:\d{1,4}\s\d{1,3}[/⁄]\d{1,3}|\d{0,4}[⁰¹²³⁴-⁹]{1,3}⁄[₀-₉]{1,3}|\d[\d,]*(?:[.:]\d+)?(?:\s?[/⁄]\s?\d+)?[½⅓⅔¼¾⅕⅛⅜⅝⅞]?|[½⅓⅔¼¾⅕⅛⅜⅝⅞])(?!\d*(?:st|nd|rd|th)\b)(?:\s?\\?%|°|\s?[ap](?:\.m\b\.?|m\b)|\s?(?:pi\b|π)"
+    r"(?<![A-Za-z0-9_\u00c0-\u04ff.,/])[-+−]?(?:\\?[$€£¥])?(?:\d{1,4}\s\d{1,3}[/⁄]\d{1,3}|\d{0,4}[⁰¹²³⁴-⁹]{1,3}⁄[₀-₉]{1,3}|\d{1,3}(?:\.\d{3}){1,9},\d{1,9}(?![\d,])|\d[\d,]*(?:[.:]\d+)?(?:\s?[/⁄]\s?\d+)?[½⅓⅔¼¾⅕⅛⅜⅝⅞]?|[½⅓⅔¼¾⅕⅛⅜⅝⅞])(?!\d*(?:st|nd|rd|th)\b)(?:\s?\\?%|°|\s?[ap](?:\.m\b\.?|m\b)|\s?(?:pi\b|π)"
     r"|\s?(?:[kMGmnpµμ](?:J|Wh?|Hz|V|A|g|m|L|N|Pa|eV|s|mol)|[cd][mL])(?![\w^²³/·⋅*]))?"
 )
 """A number with its sign of percent, degree or currency, its half of the day, or a unit whose prefix scales it."""
@@ -281,6 +281,8 @@ _CONSTANT = re.compile(r"(?:\\(?:[dt]?frac|sqrt|pi|cdot|times)(?![a-z])|[\d{}.,^
 """A formula without letters."""
 _NO_CHAIN = re.compile(r"(?<!\\)[<>,]|\\(?:[lg]e(?:q|qq|qslant)?|neq?|begin)(?![a-z])")
 """Signs of an inequality, a list or a system, of which the last side is no answer."""
+_IN_NUMBER = re.compile(r"\{,\}|(?<=\.\d{3}),(?=\d)")
+"""A comma that parts no values: in braces, or behind points between thousands."""
 _ROUNDED = re.compile(r"\s*\\?[A-Za-z]+(?:_\{?\w+\}?)?\s*(?:≈|\\approx)([^=≈]*)")
 SENTENCE = re.compile(
     r"(?:(?<=[.!?])|(?<=[.!?]\*\*)|(?<=[.!?]\$)|(?<=[.!?]\$\$)|(?<=[.!?]\\[\])]))\s{1,9}(?=[A-Z\u00c0-\u00de\u0400-\u042f¿¡\\$(\[])|(?<=[.!?])\s{2,9}(?=\d)|\n+|(?<=。)|\bI hope\b.*",
@@ -1013,7 +1015,7 @@ def last_side(formula: str) -> str:
     left, sign, right = _split_last_side(formula)
     if (rounded := _ROUNDED.fullmatch(formula)) is not None:
         return rounded[1].strip()
-    if not sign or _NO_CHAIN.search(formula.replace("{,}", "")):
+    if not sign or _NO_CHAIN.search(_IN_NUMBER.sub("", formula)):
         return formula
     if (
         left.count("=")
