@@ -648,6 +648,8 @@ def _choose_value(sentence: str, asked: Asked) -> str | None:
     sentence = _MONEY.sub(lambda money: f"${money[1]}.{int(money[2]):02}", _SIGN_WORD.sub("-", sentence))
     blank, places = _find_places(sentence)
     if not places:
+        if sentence.endswith((":", "：")):
+            return None  # what it would state was to follow
         verbs = list(_VERB_ALONE.finditer(sentence))
         rest = _ADVERB.sub("", sentence[verbs[-1].end() :], count=1).strip() if verbs else ""
         return rest if rest and len(rest.split()) <= MOST_WORDS else None
