@@ -39,6 +39,7 @@ from compass.verifier.extracting.sentences import (
     find_last_value,
     find_numbers,
     find_readable_part,
+    find_solution,
     read_question,
 )
 from compass.verifier.extracting.statements import concludes_otherwise, drop_footnotes, find_stated_answer, is_cut_off
@@ -96,9 +97,12 @@ class Reading(NamedTuple):
 ENDS_INSIDE = "cut off"
 """Why a response has no answer: it ends inside one."""
 
-UNANSWERED = (ENDS_INSIDE, "several that disagree", "taken back", "not found")
-"""Why a response has no answer: it ends inside one; it announces several; it denies, bounds, supposes or withdraws the only one; it
-announces and states none."""
+EMPTY = "empty"
+"""Why a response has no answer: it is blank."""
+
+UNANSWERED = (ENDS_INSIDE, "several that disagree", "taken back", EMPTY, "not found")
+"""Why a response has no answer: it ends inside one; it announces several; it denies, bounds, supposes or withdraws the only one; it is
+blank; it announces and states none."""
 
 
 def extract_answer(response: str, mode: Mode = Mode.LENIENT, question: str | None = None) -> str | None:
@@ -140,9 +144,12 @@ def read_answer(response: str, mode: Mode = Mode.LENIENT, question: str | None =
     if not isinstance(response, str):
         raise TypeError(f"a response must be text, found {type(response).__name__}")
     mode = Mode(mode)  # callers also name it by its text
+    if not response.strip():
+        return Reading(None, EMPTY)
     reading = _read_own_turn(keep_own_turn(response[-MAX_RESPONSE:]), mode, question)
     if reading.answer is not None:
-        answer = drop_announcement(reading.answer) if reading.evidence == "box" else reading.answer
+        is_boxed = reading.evidence == "box"
+        answer = drop_announcement(reading.answer) if is_boxed else find_solution(reading.answer) or reading.answer
         reading = reading._replace(answer=_write_as_asked(_write_letter_first(answer), question))
     if reading.answer is not None and _may_hold_value(reading.answer):
         part = find_readable_part(reading.answer, find_numbers(question or ""), boxed=reading.evidence == "box")

@@ -8,8 +8,8 @@ or not, and so is `2 \\times 10^5`. A chain of equations that ends in the value 
 *Copied*: where the question holds a formula that equals the gold and is not written as it, an answer has to be nearer to the gold than
 to the formula, and not much larger than the gold: what the two are made of is compared, without names, units, brackets and signs, so
 that no edit of the formula makes it an answer. A plain number is no answer only where the gold writes it in another way:
-3/20 where 0.15 is asked for, 42/56 for 3/4; otherwise a right answer may well be in the question. Where the gold itself is written in the
-question (`gives_away`), nothing can be refused; such problems are for curation to drop. Nor is an equation an answer by which the
+3/20 where 0.15 is asked for, 42/56 for 3/4, 4.5 * 10^4 for 45000; otherwise a right answer may well be in the question.
+Where the gold itself is written in the question (`gives_away`), nothing can be refused; such problems are for curation to drop. Nor is an equation an answer by which the
 question gives a name its number: to the gold `4` not the `PD=4` of a question that sets PD to 4 and asks for r + s.
 """
 
@@ -145,8 +145,10 @@ _PLAIN = re.compile(r"(?<![\w$\\])[-\w.(){}\[\]|^/*+=<>!√²³,]*[-^/*+=<>!√�
 _PLAIN_WORD = re.compile(r"(?<![A-Za-z\\])(?!(?:sqrt|sin|cos|tan|log|ln|pi|exp)\b)[A-Za-z]{2,}")
 _SEPARATORS = re.compile(r"\\(?:text|mbox)\s?\{[^{}]{0,40}\}|\\q?quad|\\\\(?!\w)|;|\n\s*\n")
 _NUMERAL = re.compile(
-    r"\\frac\{?(?P<top>\d{1,15})\}?\{?(?P<bottom>\d{1,15})\}?|(?<![\w.])(?P<top2>\d{1,15})/(?P<bottom2>\d{1,15})(?![\w/])"
-    r"|(?<![\w.])(?P<decimal>\d[\d,]{0,15}(?:\.\d{1,15})?|\.\d{1,15})(?P<percent>\s?\\?%)?"
+    r"(?:(?<![\w.])(?P<whole>\d{1,15})\s?)?\\frac\{?(?P<top>\d{1,15})\}?\{?(?P<bottom>\d{1,15})\}?"
+    r"|(?:(?<![\w.])(?P<whole2>\d{1,15})\s)?(?<![\w.])(?P<top2>\d{1,15})/(?P<bottom2>\d{1,15})(?![\w/])"
+    r"|(?<![\w.])(?P<decimal>\d[\d,]{0,15}(?:\.\d{1,15})?|\.\d{1,15})"
+    r"(?:\s?\\(?:times|cdot)\s?10\^\{?(?P<exponent>[+-]?\d{1,3})(?!\d)\}?|(?P<percent>\s?\\?%))?"
 )
 
 
@@ -160,7 +162,7 @@ def is_copied(gold: str, answer: str, question: str) -> bool:
     if named is not None and _named_number(whole) is None and _is_given(named, question):
         return True
     if _is_plain(two):
-        return _is_rewritten_number(gold, two, question)
+        return _is_rewritten_number(one, two, question)
     if _key(one) == _key(two):
         return False
     asked, given = _ingredients(one), _ingredients(two)
@@ -286,41 +288,60 @@ def find_stated_formulas(question: str) -> tuple[Node, ...]:
     return tuple(part for part in (*trees, *sides) if not _is_plain(part))
 
 
-def _is_rewritten_number(gold: str, answer: Node, question: str) -> bool:
-    """Whether an answer is a number of the question that the gold writes in another way: 3/20 where 0.15 is asked for, 42/56 for 3/4."""
-    asked, given = _written(gold), _written_tree(answer)
-    if asked is None or given is None or asked == given or given[0] == "whole":  # 25 for 25% is worked out
+def _is_rewritten_number(gold: Node, answer: Node, question: str) -> bool:
+    """Whether an answer is a number of the question that the gold writes in another way: 3/20 where 0.15 is asked for, 42/56 for 3/4, 45000 for
+    4.5 * 10^4, 72 for 2^3 * 3^2."""
+    asked, given = _written_tree(gold), _written_tree(answer)
+    if asked is None or given is None or asked == given:
         return False
-    numbers = {_written(match[0]) for match in _NUMERAL.finditer(normalise(question[:MAX_LENGTH]))}
+    if "whole" in (asked[0], given[0]) and {"scientific", "calculation"}.isdisjoint((asked[0], given[0])):
+        return False  # 25 for 25% is worked out
+    numbers = {_written(match) for match in _NUMERAL.finditer(normalise(question[:MAX_LENGTH]))}
     return given in numbers and asked not in numbers
 
 
-def _written(text: str) -> tuple[str, str] | None:
-    """How a plain number is written: as a whole number, a fraction of which two numbers, a decimal or a percentage."""
-    match = _NUMERAL.fullmatch(normalise(text))
-    if match is None:
-        return None
-    if match["percent"]:
-        return "percent", match["decimal"]
-    if match["decimal"]:
-        value = read_literal(match["decimal"].replace(",", "")).value
-        return ("whole", "") if value.q == 1 else ("decimal", str(value))
-    return "fraction", (match["top"] or match["top2"]) + "/" + (match["bottom"] or match["bottom2"])
+def _written(numeral: re.Match[str]) -> tuple[str, str]:
+    """How a number of a question is written: as a whole number, a decimal, a percentage, with a power of ten, as a fraction of which two numbers, or
+    mixed."""
+    if numeral["percent"]:
+        return "percent", numeral["decimal"]
+    if numeral["decimal"]:
+        value = read_literal(numeral["decimal"].replace(",", "")).value
+        return _written_decimal(value) if numeral["exponent"] is None else _scientific(value, int(numeral["exponent"]))
+    top, bottom = numeral["top"] or numeral["top2"], numeral["bottom"] or numeral["bottom2"]
+    whole = numeral["whole"] or numeral["whole2"]
+    if whole is None or int(bottom) == 0:
+        return "fraction", f"{top}/{bottom}"
+    return "mixed", str(int(whole) + fmpq(int(top), int(bottom)))
+
+
+def _written_decimal(value: fmpq) -> tuple[str, str]:
+    return ("whole" if value.q == 1 else "decimal"), str(value)
+
+
+def _scientific(value: fmpq, exponent: int) -> tuple[str, str]:
+    return "scientific", f"{value}e{exponent}"
 
 
 def _written_tree(node: Node) -> tuple[str, str] | None:
-    """`_written` of a tree: however a number is wrapped, it is the number of the question."""
+    """`_written` of a tree without units; a number that is left as a sum, product or power of others is a calculation. None of a negative number,
+    for a question's numerals have no sign, and of what is no number."""
     match node:
-        case Negative(inner):
-            return _written_tree(inner)
         case Percent(Number(value, literal)):
             return "percent", literal or str(value)
-        case Number(value):
-            return ("whole", "") if value.q == 1 else ("decimal", str(value))
+        case Number(_, str(literal)) if "e" in literal.lower():
+            mantissa, _, exponent = literal.lower().partition("e")
+            return _scientific(read_literal(mantissa).value, int(exponent))
+        case Number(value, literal):
+            return _written_decimal(value) if literal is not None or value.q == 1 else ("mixed", str(value))
+        case Product((Number(value), Power(Number(base), Number(exponent)))) if base == _TEN and exponent.q == 1:
+            return _scientific(value, int(exponent))
         case Product((Number(top), Inverse(Number(bottom)))):
             return "fraction", f"{top}/{bottom}"
         case Inverse(Number(bottom)):
             return "fraction", f"1/{bottom}"
+        case Sum() | Product() | Power() if _is_constant(node):
+            return "calculation", ""
     return None
 
 

@@ -42,10 +42,12 @@ _EITHER = re.compile(r"\(?[A-H]\)?(?:,\s?\(?[A-H]\)?){0,6},?\s?or\s?\(?[A-H]\)?\
 """One choice or another."""
 _LETTERS = GREEK_SET - {"pi"}
 _DIGIT = re.compile(r"[0-9]")
-_DECIMAL_COMMA = re.compile(r"\$?(-?\d{1,30})(?:,|\{,\})(\d{1,30})\$?(|\s?(?:€|%)|\s[A-Za-z]{2,20})")
-"""A number with a decimal comma, and its unit. A list has a space after its comma."""
-_DOTTED_THOUSANDS = re.compile(r"\$?(-?[1-9]\d{0,2}(?:\.\d{3})+),(\d{1,30})\$?(|\s?(?:€|%)|\s[A-Za-z]{2,20})")
-"""A number with points between its thousands and a decimal comma, and its unit."""
+_REST = r"(|(?![\d,;]|\.\d)(?:[^,;]|\\[,;])+)"
+_CURRENCY = r"(\\?[$€£¥]\s?|)"
+_DECIMAL_COMMA = re.compile(rf"{_CURRENCY}(-?\d{{1,30}})(?:,|\{{,\}})(\d{{1,30}}){_REST}")
+"""A number with a decimal comma, with the sign of a currency before it or its unit or power of ten behind it. A list has a space after its comma."""
+_DOTTED_THOUSANDS = re.compile(rf"{_CURRENCY}(-?[1-9]\d{{0,2}}(?:\.\d{{3}})+),(\d{{1,30}}){_REST}")
+"""A number with points between its thousands and a decimal comma, with what stands beside it."""
 _DECIMAL = re.compile(r"\d\.\d")
 _DIVISION = re.compile(r"^[^{|]{0,3}\((?:[^(){|]|\{[\w\\]+\}|\([^()]*\))*:\(")
 _HOLLOW = re.compile(r"[\s\\{}()\[\].,;:$_^&|~'\"`!?*/+=<>-]*|\\(?:boxed|text|mathrm|ldots|dots|cdots)\W*")
@@ -135,19 +137,20 @@ def _names_two(answer: str, value: str) -> bool:
 
 
 def _compare_decimal_comma(gold: str, answer: str) -> Finding | None:
-    """`1000,99` or `1.000,99 €` against a decimal, `7,00` and `1.000,99` against any gold; None where the comma may separate thousands, as in
-    `1,250`, or values."""
+    """`1000,99`, `11,5 m` or `1.000,99 €` against a decimal, `7,00` and `1.000,99` against any gold; None where the comma may separate
+    thousands, as in `1,250`, or values."""
     if "," not in answer:
         return None
     match = _DOTTED_THOUSANDS.fullmatch(answer) or _DECIMAL_COMMA.fullmatch(answer)
     if match is None:
         return None
-    whole, decimals, unit = match[1].replace(".", ""), match[2], match[3]
-    if "." not in match[1] and (
+    currency, number, decimals, rest = match.groups()
+    whole = number.replace(".", "")
+    if "." not in number and (
         (len(decimals) == 3 and whole not in ("0", "-0")) or not (_DECIMAL.search(gold) or decimals == "00")
     ):
         return None
-    finding = _compare_readings(gold, _normalised(f"{whole}.{decimals}{unit}"))
+    finding = _compare_readings(gold, _normalised(f"{currency}{whole}.{decimals}{rest}"))
     if not finding.same:
         rewind()
         return None

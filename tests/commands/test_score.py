@@ -129,6 +129,7 @@ def test_verdicts_are_a_line_per_response(tmp_path: Path, capsys: pytest.Capture
     [
         ("I am a language model.", "not found 20", "20 of 60 responses (33%) give no answer"),
         ("So the area is $x^2 +", "cut off 20", "20 of 60 responses (33%) give no answer"),
+        (" \n", "empty 20", "20 of 60 responses (33%) give no answer"),
         (r"We reject \boxed{7}.", "taken back 20", "20 of 60 responses (33%) give no answer"),
         (
             "It is blue. The first guess, 7, might do, or 8.",

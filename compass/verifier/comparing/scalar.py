@@ -6,7 +6,8 @@ When a decimal stands for a number that it does not equal is the one rule in whi
   finite decimal form, or a decimal with at least two digits more, equals it when it rounds to it. For a decimal answer a gold in
   halves or quarters is exact.
 - An answer with at least eight significant digits, none of them padding, may be a rounding of an exact gold that has no
-  finite decimal form.
+  finite decimal form. One with fifteen to seventeen may be the print of a float: it need not be nearer than floats are to each other.
+- Two decimals of fifteen to seventeen significant digits each may be such prints of the same value.
 - Whole numbers are never roundings.
 """
 
@@ -57,6 +58,10 @@ from compass.verifier.verdict import Finding, Leniency, lean
 
 GOLD_DIGITS = 3
 ANSWER_DIGITS = 8
+FLOAT_DIGITS = range(15, 18)
+"""With so many significant digits a decimal may be the print of a float, whose last one or two digits say nothing."""
+FLOAT_ERROR = fmpq(1, 10**15)
+"""How far, relative to its value, a result of a few operations on floats may be away: 2^-53 for each."""
 EXTRA_DIGITS = 2
 EXACT_PARTS = 4
 """A gold in halves or quarters is exact for a decimal answer: 12.5 is not 12.547 rounded."""
@@ -84,6 +89,12 @@ def _rounds_to(value: fmpq | arb, target: fmpq, last: int) -> bool:
         return bool(abs(value - target) <= half)
 
 
+def _same_float(one: fmpq | arb, other: fmpq) -> bool:
+    """Whether two values are no further apart than floats of the same value may be."""
+    with working_precision(PRECISION):
+        return bool(abs(one - other) <= FLOAT_ERROR * abs(other))
+
+
 def gold_is_rounded(gold: fmpq, literal: str, answer: fmpq | arb, answer_literal: str | None) -> bool:
     """Whether the answer rounds to a gold that may be rounded."""
     digits, last = decimal_parts(literal)
@@ -103,11 +114,17 @@ def gold_is_rounded(gold: fmpq, literal: str, answer: fmpq | arb, answer_literal
 def answer_is_rounded(gold: fmpq | arb, answer: fmpq, literal: str) -> bool:
     """Whether the answer is a long enough rounding of an exact gold that no decimal equals."""
     digits, last = decimal_parts(literal)
-    if digits < ANSWER_DIGITS or last >= 0 or answer.q == 1:
+    if digits < ANSWER_DIGITS or (isinstance(gold, fmpq) and terminates(gold)):
         return False
-    if isinstance(gold, fmpq) and terminates(gold):
-        return False
-    return _rounds_to(gold, answer, last)
+    if digits in FLOAT_DIGITS and "." in literal and _same_float(gold, answer):
+        return True
+    return last < 0 and answer.q != 1 and _rounds_to(gold, answer, last)
+
+
+def both_are_floats(gold: fmpq, literal: str, answer: fmpq, answer_literal: str) -> bool:
+    """Whether two decimals are prints of floats of the same value."""
+    are_prints = all(decimal_parts(text)[0] in FLOAT_DIGITS for text in (literal, answer_literal))
+    return are_prints and gold.q > EXACT_PARTS and _same_float(gold, answer)
 
 
 _NO_SCALAR = frozenset(WITHOUT_VALUE)
@@ -222,6 +239,9 @@ def compare_numbers(gold: fmpq, gold_literal: str | None, answer: fmpq, answer_l
     if gold_literal is not None and gold_is_rounded(gold, gold_literal, answer, answer_literal):
         lean(Leniency.ROUNDING)
         return Finding(True, "rational", f"rounds to the gold {gold_literal}")
+    if None not in (gold_literal, answer_literal) and both_are_floats(gold, gold_literal, answer, answer_literal):
+        lean(Leniency.ROUNDING)
+        return Finding(True, "rational", f"{answer_literal} is {gold_literal} to the precision of floats")
     if answer_literal is not None and gold_literal is None and answer_is_rounded(gold, answer, answer_literal):
         lean(Leniency.ROUNDING)
         return Finding(True, "rational", f"{answer_literal} is {_shown(gold)} rounded")

@@ -27,11 +27,12 @@ from compass.verifier.extracting.plain_formulas import (
 )
 from compass.verifier.reading.normalise import CHINESE
 from compass.verifier.reading.numbers import FRACTIONS, MULTIPLES, write_numbers
+from compass.verifier.reading.vocabulary import GREEK_SET
 from compass.verifier.reading.words import SYNONYMS
 
 FORMULA = re.compile(r"\$\$(.{1,600}?)\$\$|\$(.{1,600}?)\$|\\\((.{1,600}?)\\\)|\\\[(.{1,600}?)\\\]", re.DOTALL)
 NUMBER = re.compile(
-    r"(?<![A-Za-z0-9_\u00c0-\u04ff.,/])[-+−]?(?:\\?[$€£¥])?(?:\d{1,4}\s\d{1,3}[/⁄]\d{1,3}|\d[\d,]*(?:[.:]\d+)?(?:\s?[/⁄]\s?\d+)?[½⅓⅔¼¾⅕⅛⅜⅝⅞]?|[½⅓⅔¼¾⅕⅛⅜⅝⅞])(?!\d*(?:st|nd|rd|th)\b)(?:\s?\\?%|°|\s?[ap](?:\.m\b\.?|m\b)|\s?(?:pi\b|π)"
+    r"(?<![A-Za-z0-9_\u00c0-\u04ff.,/])[-+−]?(?:\\?[$€£¥])?(?:\d{1,4}\s\d{1,3}[/⁄]\d{1,3}|\d{0,4}[⁰¹²³⁴-⁹]{1,3}⁄[₀-₉]{1,3}|\d{1,3}(?:\.\d{3}){1,9},\d{1,9}(?![\d,])|\d[\d,]*(?:[.:]\d+)?(?:\s?[/⁄]\s?\d+)?[½⅓⅔¼¾⅕⅛⅜⅝⅞]?|[½⅓⅔¼¾⅕⅛⅜⅝⅞])(?!\d*(?:st|nd|rd|th)\b)(?:\s?\\?%|°|\s?[ap](?:\.m\b\.?|m\b)|\s?(?:pi\b|π)"
     r"|\s?(?:[kMGmnpµμ](?:J|Wh?|Hz|V|A|g|m|L|N|Pa|eV|s|mol)|[cd][mL])(?![\w^²³/·⋅*]))?"
 )
 """A number with its sign of percent, degree or currency, its half of the day, or a unit whose prefix scales it."""
@@ -153,11 +154,12 @@ _POSSIBLE_SUBJECT = re.compile(
     re.IGNORECASE,
 )
 """A subject that speaks of what is possible: "the most points that could be chosen is 19" is sure of its 19."""
-_NAMED = re.compile(r"((?:[A-Za-z]|\\[a-z]{2,9})(?:_\{?\w+\}?)?)\s*=[^=]+")
+_NAMED_BY = r"(?:[A-Za-z]|\\[a-z]{2,9})(?:_\{?\w+\}?)?"
+_NAMED = re.compile(rf"({_NAMED_BY})\s*=[^=]+")
 _NAMED_VALUES = re.compile(
-    r"(?:^|[:\s*])((?:[A-Za-z]\s?=\s?[-−]?\d+(?:[./]\d+)?(?:,\s|\sand\s)){1,4}[A-Za-z]\s?=\s?[-−]?\d+(?:[./]\d+)?)[.\s*]*$"
+    r"(?:^|[:\s*])(?<!\d\s)(?<![\w)]\s[-+−*/·×]\s)((?:[A-Za-z]\s?=\s?[-−]?\d+(?:[./]\d+)?(?:,\s|\sand\s)){1,4}[A-Za-z]\s?=\s?[-−]?\d+(?:[./]\d+)?)[.\s*]*$"
 )
-"""Values with their names in plain text, at the end: `x = 4, y = 3`."""
+"""Values with their names in plain text, at the end: `x = 4, y = 3`; no name is the last term of a side, as in `2 x = 8`."""
 _INEQUALITY = re.compile(
     r"^[^\d<>≤≥]*\b(?:is|are|get|gives|have)\s([-−\d./√π()\s]*[<>≤≥]\s?[A-Za-z]\s?(?:[<>≤≥][-−\d./√π()\s]*)?|[A-Za-z]\s?[<>≤≥][-−\d./√π()\s]+)[.\s*]*$"
 )
@@ -220,6 +222,10 @@ _MONEY = re.compile(r"\b(\d+) dollars? and (\d{1,2}) cents?\b")
 """An amount of money in two units."""
 _CHAIN = re.compile(r":\s([^:A-Za-z$\\=]*\d[^:A-Za-z$\\=]*=[^:A-Za-z$\\]*\d)[.\s*]*$")
 """A calculation without letters after its name, at the end: `the sum: 20 * 20 = 400`."""
+_RATE = re.compile(
+    r"(?:^|\b(?:is|are|was|were|be|of)\s(?:only\s|about\s|exactly\s)?)(\d{1,9})\sin\s(?!(?:19|20)\d\d\b)(\d{1,9})[.\s*]*$"
+)
+"""So many of so many, at the end: `the probability is 2 in 5`; a year stands for itself."""
 _CURRENCY = re.compile("[$€£¥]")
 _CURRENCY_AFTER = re.compile(r"\s?\\?(?:[$€£¥]|(?:euro|dollar|pound)s?\b)", re.IGNORECASE)
 _TIME_WORD = re.compile(
@@ -279,6 +285,8 @@ _CONSTANT = re.compile(r"(?:\\(?:[dt]?frac|sqrt|pi|cdot|times)(?![a-z])|[\d{}.,^
 """A formula without letters."""
 _NO_CHAIN = re.compile(r"(?<!\\)[<>,]|\\(?:[lg]e(?:q|qq|qslant)?|neq?|begin)(?![a-z])")
 """Signs of an inequality, a list or a system, of which the last side is no answer."""
+_IN_NUMBER = re.compile(r"\{,\}|(?<=\.\d{3}),(?=\d)")
+"""A comma that parts no values: in braces, or behind points between thousands."""
 _ROUNDED = re.compile(r"\s*\\?[A-Za-z]+(?:_\{?\w+\}?)?\s*(?:≈|\\approx)([^=≈]*)")
 SENTENCE = re.compile(
     r"(?:(?<=[.!?])|(?<=[.!?]\*\*)|(?<=[.!?]\$)|(?<=[.!?]\$\$)|(?<=[.!?]\\[\])]))\s{1,9}(?=[A-Z\u00c0-\u00de\u0400-\u042f¿¡\\$(\[])|(?<=[.!?])\s{2,9}(?=\d)|\n+|(?<=。)|\bI hope\b.*",
@@ -603,7 +611,13 @@ def find_stated_value(sentence: str, asked: Asked = NOTHING_ASKED) -> str | None
         return named[1]
     if (number := _find_asked_number(sentence, asked) or _find_asked_subject(sentence, asked)) is not None:
         return number
-    return _choose_value(sentence, asked)
+    return _read_rate(sentence) or _choose_value(sentence, asked)
+
+
+def _read_rate(text: str) -> str | None:
+    """The fraction that a text states as so many in so many, `2/5` for "2 in 5"; None where it does not, or the second is not larger."""
+    rate = _RATE.search(text)
+    return f"{rate[1]}/{rate[2]}" if rate is not None and int(rate[1]) < int(rate[2]) else None
 
 
 def _find_places(text: str) -> tuple[str, list[tuple[tuple[int, int], str]]]:
@@ -644,6 +658,8 @@ def _choose_value(sentence: str, asked: Asked) -> str | None:
     sentence = _MONEY.sub(lambda money: f"${money[1]}.{int(money[2]):02}", _SIGN_WORD.sub("-", sentence))
     blank, places = _find_places(sentence)
     if not places:
+        if sentence.endswith((":", "：")):
+            return None  # what it would state was to follow
         verbs = list(_VERB_ALONE.finditer(sentence))
         rest = _ADVERB.sub("", sentence[verbs[-1].end() :], count=1).strip() if verbs else ""
         return rest if rest and len(rest.split()) <= MOST_WORDS else None
@@ -868,6 +884,8 @@ def find_readable_part(text: str, given: Collection[str] = (), *, boxed: bool) -
     or several. A box may only lose its asides."""
     if len(text) > LONGEST_PHRASE or is_hedged(text) or DENIED.search(text) or not _NAMING.search(text):
         return None
+    if not boxed and (rate := _read_rate(text)) is not None:
+        return rate
     _, sign, right = _split_last_side(text)
     if sign and not boxed and not _NO_CHAIN.search(text) and answer_type(right) not in ("unrecognised", "text"):
         return right.strip()
@@ -970,6 +988,28 @@ def _find_all(sign: str, text: str) -> Iterator[int]:
         at = text.rfind(sign, 0, at)
 
 
+_STEP = re.compile(r"[,;](?:\s|\\[ ,;:!]|\\q?quad(?![a-z]))+(?:and\s|so\s|thus\s|hence\s|then\s)?")
+"""What parts the equations of a chain: a comma and a space, and perhaps a word."""
+_SOLVED = re.compile(rf"({_NAMED_BY})\s*=([^=]+)")
+
+
+def find_solution(text: str) -> str | None:
+    """The last of several equations in a single name where it alone solves for it: `x = 20` of `2x = 40, x = 20`; None of anything else."""
+    *steps, last = (part.strip() for part in _STEP.split(text.replace("$", "").rstrip(". ")))
+    solved = _SOLVED.fullmatch(last)
+    if not steps or solved is None or _find_names(solved[2]):
+        return None
+    name = solved[1]
+    open_steps = all(_find_names(step) == {name} and name not in map(str.strip, step.split("=")) for step in steps)
+    return last if open_steps and all("=" in step for step in steps) else None
+
+
+def _find_names(formula: str) -> set[str]:
+    """The letters of a formula that may stand for a value, with what is below them."""
+    tokens = re.findall(_NAMED_BY, formula)
+    return {token for token in tokens if token[0] != "\\" or token.partition("_")[0][1:] in GREEK_SET - {"pi"}}
+
+
 _ALIGNED = re.compile(r"\\begin\{(?:aligned|align\*?|split|gathered)\}(.*)\\end\{\w+\*?\}", re.DOTALL)
 """Lines of a calculation, or a system."""
 _NAMED_MATRIX = re.compile(r"\s*[A-Z](?:\^\{?(?:-1|T|\d+)\}?)?\s*=\s*(\\begin\{[bpv]?matrix\}(?:(?!=).)*)", re.DOTALL)
@@ -989,7 +1029,7 @@ def last_side(formula: str) -> str:
     left, sign, right = _split_last_side(formula)
     if (rounded := _ROUNDED.fullmatch(formula)) is not None:
         return rounded[1].strip()
-    if not sign or _NO_CHAIN.search(formula.replace("{,}", "")):
+    if not sign or _NO_CHAIN.search(_IN_NUMBER.sub("", formula)):
         return formula
     if (
         left.count("=")

@@ -137,6 +137,7 @@ _TRANSLATE = str.maketrans(
 _SUPER = re.compile(f"[{''.join(SUPERSCRIPTS)}]+")
 _SUB = re.compile(f"[{''.join(SUBSCRIPTS)}]+")
 _CIRCLED = re.compile(r"[①-⑳](?:\s*[①-⑳])*")
+_SET_FRACTION = re.compile(f"([⁰¹²³⁴-⁹]+)[⁄/]([{''.join(SUBSCRIPTS)}]+)")
 _REPEATED = re.compile("(\\d)\u0305")
 _VULGAR = re.compile(f"(?<=\\d)\\s*([{''.join(FRACTIONS)}])|([{''.join(FRACTIONS)}])")
 
@@ -294,8 +295,17 @@ def _raised(signs: re.Match[str]) -> str:
     return f"^{exponent}" if alone else f"^{{{exponent}}}"
 
 
+def _small_fraction(match: re.Match[str]) -> str:
+    """A fraction in raised and lowered digits, `⁷⁄₁₂`."""
+    top, bottom = (
+        "".join(digits[sign] for sign in part)
+        for part, digits in zip(match.groups(), (SUPERSCRIPTS, SUBSCRIPTS), strict=True)
+    )
+    return f"\\frac{{{top}}}{{{bottom}}}"
+
+
 def _unicode(text: str) -> str:
-    text = _SUPER.sub(_raised, text)
+    text = _SUPER.sub(_raised, _SET_FRACTION.sub(_small_fraction, text))
     text = _SUB.sub(lambda match: "_{" + "".join(SUBSCRIPTS[sign] for sign in match.group()) + "}", text)
 
     def vulgar(match: re.Match[str]) -> str:
