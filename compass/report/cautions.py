@@ -87,7 +87,7 @@ def older_scores(run: Run) -> Iterator[str]:
     """Scores of models that were trained before what the folder holds now."""
     if run.outdated_by:
         yield (
-            f"{run.folder}: its scores are older than its models or settings: since the evaluation {', '.join(run.outdated_by)} ran again or got other "
+            f"{run.name}: its scores are older than its models or settings: since the evaluation {', '.join(run.outdated_by)} ran again or got other "
             "settings. Run `compass run` there, which evaluates what is new."
         )
 
