@@ -222,10 +222,6 @@ _MONEY = re.compile(r"\b(\d+) dollars? and (\d{1,2}) cents?\b")
 """An amount of money in two units."""
 _CHAIN = re.compile(r":\s([^:A-Za-z$\\=]*\d[^:A-Za-z$\\=]*=[^:A-Za-z$\\]*\d)[.\s*]*$")
 """A calculation without letters after its name, at the end: `the sum: 20 * 20 = 400`."""
-_RATE = re.compile(
-    r"(?:^|\b(?:is|are|was|were|be|of)\s(?:only\s|about\s|exactly\s)?)(\d{1,9})\sin\s(?!(?:19|20)\d\d\b)(\d{1,9})[.\s*]*$"
-)
-"""So many of so many, at the end: `the probability is 2 in 5`; a year stands for itself."""
 _CURRENCY = re.compile("[$€£¥]")
 _CURRENCY_AFTER = re.compile(r"\s?\\?(?:[$€£¥]|(?:euro|dollar|pound)s?\b)", re.IGNORECASE)
 _TIME_WORD = re.compile(
@@ -611,13 +607,7 @@ def find_stated_value(sentence: str, asked: Asked = NOTHING_ASKED) -> str | None
         return named[1]
     if (number := _find_asked_number(sentence, asked) or _find_asked_subject(sentence, asked)) is not None:
         return number
-    return _read_rate(sentence) or _choose_value(sentence, asked)
-
-
-def _read_rate(text: str) -> str | None:
-    """The fraction that a text states as so many in so many, `2/5` for "2 in 5"; None where it does not, or the second is not larger."""
-    rate = _RATE.search(text)
-    return f"{rate[1]}/{rate[2]}" if rate is not None and int(rate[1]) < int(rate[2]) else None
+    return _choose_value(sentence, asked)
 
 
 def _find_places(text: str) -> tuple[str, list[tuple[tuple[int, int], str]]]:
@@ -884,8 +874,6 @@ def find_readable_part(text: str, given: Collection[str] = (), *, boxed: bool) -
     or several. A box may only lose its asides."""
     if len(text) > LONGEST_PHRASE or is_hedged(text) or DENIED.search(text) or not _NAMING.search(text):
         return None
-    if not boxed and (rate := _read_rate(text)) is not None:
-        return rate
     _, sign, right = _split_last_side(text)
     if sign and not boxed and not _NO_CHAIN.search(text) and answer_type(right) not in ("unrecognised", "text"):
         return right.strip()
