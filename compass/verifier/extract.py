@@ -39,7 +39,6 @@ from compass.verifier.extracting.sentences import (
     find_last_value,
     find_numbers,
     find_readable_part,
-    find_solution,
     read_question,
 )
 from compass.verifier.extracting.statements import concludes_otherwise, drop_footnotes, find_stated_answer, is_cut_off
@@ -148,8 +147,7 @@ def read_answer(response: str, mode: Mode = Mode.LENIENT, question: str | None =
         return Reading(None, EMPTY)
     reading = _read_own_turn(keep_own_turn(response[-MAX_RESPONSE:]), mode, question)
     if reading.answer is not None:
-        is_boxed = reading.evidence == "box"
-        answer = drop_announcement(reading.answer) if is_boxed else find_solution(reading.answer) or reading.answer
+        answer = drop_announcement(reading.answer) if reading.evidence == "box" else reading.answer
         reading = reading._replace(answer=_write_as_asked(_write_letter_first(answer), question))
     if reading.answer is not None and _may_hold_value(reading.answer):
         part = find_readable_part(reading.answer, find_numbers(question or ""), boxed=reading.evidence == "box")

@@ -27,7 +27,6 @@ from compass.verifier.extracting.plain_formulas import (
 )
 from compass.verifier.reading.normalise import CHINESE
 from compass.verifier.reading.numbers import FRACTIONS, MULTIPLES, write_numbers
-from compass.verifier.reading.vocabulary import GREEK_SET
 from compass.verifier.reading.words import SYNONYMS
 
 FORMULA = re.compile(r"\$\$(.{1,600}?)\$\$|\$(.{1,600}?)\$|\\\((.{1,600}?)\\\)|\\\[(.{1,600}?)\\\]", re.DOTALL)
@@ -154,12 +153,11 @@ _POSSIBLE_SUBJECT = re.compile(
     re.IGNORECASE,
 )
 """A subject that speaks of what is possible: "the most points that could be chosen is 19" is sure of its 19."""
-_NAMED_BY = r"(?:[A-Za-z]|\\[a-z]{2,9})(?:_\{?\w+\}?)?"
-_NAMED = re.compile(rf"({_NAMED_BY})\s*=[^=]+")
+_NAMED = re.compile(r"((?:[A-Za-z]|\\[a-z]{2,9})(?:_\{?\w+\}?)?)\s*=[^=]+")
 _NAMED_VALUES = re.compile(
-    r"(?:^|[:\s*])(?<!\d\s)(?<![\w)]\s[-+−*/·×]\s)((?:[A-Za-z]\s?=\s?[-−]?\d+(?:[./]\d+)?(?:,\s|\sand\s)){1,4}[A-Za-z]\s?=\s?[-−]?\d+(?:[./]\d+)?)[.\s*]*$"
+    r"(?:^|[:\s*])((?:[A-Za-z]\s?=\s?[-−]?\d+(?:[./]\d+)?(?:,\s|\sand\s)){1,4}[A-Za-z]\s?=\s?[-−]?\d+(?:[./]\d+)?)[.\s*]*$"
 )
-"""Values with their names in plain text, at the end: `x = 4, y = 3`; no name is the last term of a side, as in `2 x = 8`."""
+"""Values with their names in plain text, at the end: `x = 4, y = 3`."""
 _INEQUALITY = re.compile(
     r"^[^\d<>≤≥]*\b(?:is|are|get|gives|have)\s([-−\d./√π()\s]*[<>≤≥]\s?[A-Za-z]\s?(?:[<>≤≥][-−\d./√π()\s]*)?|[A-Za-z]\s?[<>≤≥][-−\d./√π()\s]+)[.\s*]*$"
 )
@@ -974,28 +972,6 @@ def _find_all(sign: str, text: str) -> Iterator[int]:
     while at >= 0:
         yield at
         at = text.rfind(sign, 0, at)
-
-
-_STEP = re.compile(r"[,;](?:\s|\\[ ,;:!]|\\q?quad(?![a-z]))+(?:and\s|so\s|thus\s|hence\s|then\s)?")
-"""What parts the equations of a chain: a comma and a space, and perhaps a word."""
-_SOLVED = re.compile(rf"({_NAMED_BY})\s*=([^=]+)")
-
-
-def find_solution(text: str) -> str | None:
-    """The last of several equations in a single name where it alone solves for it: `x = 20` of `2x = 40, x = 20`; None of anything else."""
-    *steps, last = (part.strip() for part in _STEP.split(text.replace("$", "").rstrip(". ")))
-    solved = _SOLVED.fullmatch(last)
-    if not steps or solved is None or _find_names(solved[2]):
-        return None
-    name = solved[1]
-    open_steps = all(_find_names(step) == {name} and name not in map(str.strip, step.split("=")) for step in steps)
-    return last if open_steps and all("=" in step for step in steps) else None
-
-
-def _find_names(formula: str) -> set[str]:
-    """The letters of a formula that may stand for a value, with what is below them."""
-    tokens = re.findall(_NAMED_BY, formula)
-    return {token for token in tokens if token[0] != "\\" or token.partition("_")[0][1:] in GREEK_SET - {"pi"}}
 
 
 _ALIGNED = re.compile(r"\\begin\{(?:aligned|align\*?|split|gathered)\}(.*)\\end\{\w+\*?\}", re.DOTALL)
