@@ -40,6 +40,7 @@ from compass.settings.load import check_values, parse_values, read_text
 from flows.dvc_process import DvcError, dvc_command, run_command, take_run_turn
 from flows.overrides import Change, change_text, check_edits, find_parameters, format_parameters, write_overrides
 from stages._deps import fit_graph
+from stages._rl_entries import rl_names
 
 Scope = Literal["upto", "only", "downstream"]
 
@@ -209,11 +210,14 @@ def check_request(request: RunRequest, root: Path) -> None:
     Raises:
         UserError: the target is no stage; the name cannot be an experiment's; a setting, a file or a variable cannot be used.
     """
-    stages = list(Graph(root).stages)
-    if not stages:
+    listed = Graph(root).stages
+    if not listed:
         raise UserError(f"{root / 'dvc.yaml'}: no stages found; run this from the repository's root")
     text = read_text(find_parameters(root, request.profile))
-    if request.target is not None and request.target not in [*stages, *_list_rl_stages(text, request)]:
+    before, named = rl_names(listed), _list_rl_stages(text, request)
+    # This pipeline's dvc.yaml will have the RL stages of the parameters.
+    stages = [stage for stage in listed if stage not in before] + named if before and named else list(listed)
+    if request.target is not None and request.target not in stages:
         hint = did_you_mean(request.target, stages).rstrip() or f"there are {', '.join(stages)}"
         raise WrongName(f"there is no stage {request.target!r}; {hint}")
     if request.target is None and request.scope != "upto" and not request.extra:
@@ -224,10 +228,10 @@ def check_request(request: RunRequest, root: Path) -> None:
 
 
 def _list_rl_stages(text: str, request: RunRequest) -> list[str]:
-    """The RL stages that a parameter file and a request name, which dvc.yaml has once the run has begun; none where they cannot be read."""
+    """The RL stages that a parameter file and a request name; none where they cannot be read."""
     try:
         return list(check_values(parse_values(change_text(text, request.overrides)[0])).rl.stages)
-    except UserError:  # said by the check of all settings, with everything else that is wrong
+    except UserError:  # the check of all settings says what is wrong
         return []
 
 

@@ -88,6 +88,7 @@ def plan_runs(name: str, study: Study, root: Path) -> list[Planned]:
     """
     path, text, planned = root / FOLDER / f"{name}.yaml", read_text(find_parameters(root, study.profile)), []
     arms: dict[str, dict[str, Any]] = {}
+    code: dict[str, dict[str, str]] = {}
     for seed in study.seeds:
         for arm, own in study.arms.items():
             overrides = {**study.settings, **own, "seed": seed}
@@ -102,7 +103,9 @@ def plan_runs(name: str, study: Study, root: Path) -> list[Planned]:
                 model = find_model(study, settings)
             except UserError as error:
                 raise UserError(f"{path}: {error} (arm {arm})") from None
-            planned.append(Planned(arm, seed, overrides, values, settings, model, _digest_code(settings, root)))
+            if arm not in code:
+                code[arm] = _digest_code(settings, model, root)
+            planned.append(Planned(arm, seed, overrides, values, settings, model, code[arm]))
     first: dict[str, str] = {}
     for one in planned[: len(study.arms)]:
         if one.digest in first:
@@ -114,10 +117,20 @@ def plan_runs(name: str, study: Study, root: Path) -> list[Planned]:
     return planned
 
 
-def _digest_code(settings: Settings, root: Path) -> dict[str, str]:
-    """Of each file in the repository that holds a function which the settings name: its SHA-256."""
-    paths = {*reward_deps(settings, root).values(), *filter_deps(settings, root)} - {""}
+def _digest_code(settings: Settings, model: str, root: Path) -> dict[str, str]:
+    """Of each file in the repository that holds a function which the settings name and a model's scores depend on: its SHA-256."""
+    rewards, course = reward_deps(settings, root), _list_course(settings, model)
+    paths = {*(rewards[name] for name in course), *filter_deps(settings, root)} - {""}
     return {path: file_digest(root / path) for path in sorted(paths)}
+
+
+def _list_course(settings: Settings, model: str) -> list[str]:
+    """The RL stages that lead to a model, the last first."""
+    course, name = [], model
+    while stage := settings.rl.stages.get(name):
+        course.append(name)
+        name = stage.init_from
+    return course
 
 
 def _effective_settings(settings: Settings, model: str) -> str:
@@ -127,10 +140,8 @@ def _effective_settings(settings: Settings, model: str) -> str:
     settings at their default: one that a later version adds makes no run another one. A default that a version changes is a change of code, and the
     commit that is kept with each run tells it.
     """
-    stages, name = {}, model
-    while stage := settings.rl.stages.get(name):
-        stages[name] = _list_changed(stage, without_effect(stage))
-        name = stage.init_from
+    course = {name: settings.rl.stages[name] for name in _list_course(settings, model)}
+    stages = {name: _list_changed(stage, without_effect(stage)) for name, stage in course.items()}
     return json.dumps([model, _list_changed(settings, WITHOUT_SCORES), stages], sort_keys=True)
 
 
@@ -298,10 +309,21 @@ def run_study(name: str, study: Study, root: Path, *, start: Start, show: Callab
                 facts["experiment"] = experiment if experiment in list_experiments(root) else None
             _keep(name, root, facts)
     finally:
-        if read_values(root / FILE) in [one.values for one in planned]:  # else another run's, which this one waited for
-            write_text(root / FILE, read_text(find_parameters(root, study.profile)))
-            fit_graph(root)
+        _put_back_profile(study, planned, root)
     return 3 if failed else 0
+
+
+def _put_back_profile(study: Study, planned: Sequence[Planned], root: Path) -> None:
+    """Put a study's profile in force in place of a run's values, where nobody runs anything now: the files are then another's."""
+    if read_turn(root) is not None:
+        return
+    try:
+        is_own = read_values(root / FILE) in [one.values for one in planned]
+    except UserError:  # edited meanwhile; the error on its way out is the one to show
+        return
+    if is_own:
+        write_text(root / FILE, read_text(find_parameters(root, study.profile)))
+        fit_graph(root)
 
 
 def _find_failure(root: Path, since: float) -> str:

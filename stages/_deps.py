@@ -21,6 +21,7 @@ from typing import Any
 
 import yaml
 
+from compass.errors import UserError
 from compass.files import write_text
 from compass.settings import Settings, SettingsError, load_settings
 from stages._rl_entries import (
@@ -215,8 +216,7 @@ def fit_graph(root: Path = Path()) -> bool:
     try:
         check_names(settings, root / "dvc.yaml")
     except SettingsError:
-        _write_graph(root, settings)
-        return True
+        return _write_graph(root, settings)
     return False
 
 
@@ -235,9 +235,18 @@ def _write_graph(root: Path, settings: Settings) -> bool:
     before = path.read_text(encoding="utf-8")
     text = write_entries(before, start_deps(settings), reward_deps(settings, root))
     text = write_deps(text, root, settings)
-    if text != before:
-        write_text(path, text)
-    return text != before
+    if text == before:
+        return False
+    write_text(path, text)
+    try:
+        check_names(settings, path)
+    except UserError as error:
+        write_text(path, before)
+        raise SettingsError(
+            f"{path} is not laid out as this pipeline writes it, and stays as it was: {error.message}",
+            "take it from git (`git checkout dvc.yaml`), then run this again",
+        ) from None
+    return True
 
 
 if __name__ == "__main__":

@@ -77,17 +77,18 @@ def check_names(settings: Settings, path: Path = Path("dvc.yaml")) -> None:
                 f"{path} says that {name} depends on {more[0]}, and `{_key(more[0])}` in params.yaml names no file that DVC follows",
                 _WRITE_GRAPH,
             )
-    for name, reward in reward_deps(settings, path.parent).items():
-        if reward and reward not in graph[name]["deps"]:
+    functions = {name: {reward} - {""} for name, reward in reward_deps(settings, path.parent).items()}
+    for name, files in {**functions, "denoise": set(filter_deps(settings, path.parent))}.items():
+        deps = graph.get(name, {}).get("deps", [])
+        listed_files = {dep for dep in deps if dep.endswith(".py") and not dep.startswith(("compass/", "stages/"))}
+        setting = "denoise.filters" if name == "denoise" else "rl.reward.function"
+        if lacking := sorted(one for one in files - listed_files if not _is_within(one, deps)):
             raise SettingsError(
-                f"{path} does not say that {name} depends on {reward}, which `rl.reward.function` names",
-                _WRITE_GRAPH,
+                f"{path} does not say that {name} depends on {lacking[0]}, which `{setting}` names", _WRITE_GRAPH
             )
-    for path_ in filter_deps(settings, path.parent):
-        if not any(path_ == dep or path_.startswith(f"{dep}/") for dep in graph.get("denoise", {}).get("deps", [])):
+        if more := sorted(listed_files - files):
             raise SettingsError(
-                f"{path} does not say that denoise depends on {path_}, which `denoise.filters` names",
-                _WRITE_GRAPH,
+                f"{path} says that {name} depends on {more[0]}, which `{setting}` does not name", _WRITE_GRAPH
             )
     for name in (name for name in MARKED if name in graph):
         listed_there = CURATION in graph[name].get("params", [])
@@ -104,6 +105,10 @@ def check_names(settings: Settings, path: Path = Path("dvc.yaml")) -> None:
             f"is {'null' if reads else 'given'}",
             _WRITE_GRAPH,
         )
+
+
+def _is_within(path: str, deps: Sequence[str]) -> bool:
+    return any(path == dep or path.startswith(f"{dep}/") for dep in deps)
 
 
 def is_curation_set(settings: Settings) -> bool:

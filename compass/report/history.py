@@ -19,7 +19,7 @@ from compass.report.item_history import item_tallies, items_like
 from compass.report.outputs import Outputs, find_rows, read_table
 from compass.report.printable import as_text, printable
 from compass.report.rollouts import problem_lines
-from compass.sources.gold import has_decimal_comma
+from compass.sources.gold import with_decimal_point
 
 MEANING = {
     "empty_problem": "its problem is empty",
@@ -75,7 +75,7 @@ def history(outputs: Outputs, id_: str, *, with_twin: bool = True) -> Iterator[s
         yield f"  file      {printable(origin)}{_row_place(outputs, first)}"
     yield f"  problem   {printable(first['problem'], 600)}"
     gold = last.get("published_answer")
-    has_commas = gold is not None and has_decimal_comma(gold)
+    has_commas = gold is not None and gold != first["answer"] and with_decimal_point(gold) == first["answer"]
     if last.get("original"):
         how = "repaired" if gold is None or has_commas else f"recast, published gold {printable(gold)}"
         yield f"  {how}; as published: {printable(_visible(last['original']), 600)}"

@@ -127,6 +127,10 @@ class DecimalCommas:
     """Golds with a decimal point."""
     lists: int = 0
     """Golds with a list of numbers, or two numbers in brackets."""
+    certain: int = 0
+    """Golds with a comma that can hardly be another sign: `0,25`, `2.501,00`. `3,5` may be two roots."""
+    thousands: int = 0
+    """Golds with a comma that may stand before thousands: `1,200`."""
     example: tuple[str, str] = ("", "")
     """The first gold of the commas, and where it is."""
 
@@ -138,6 +142,12 @@ class DecimalCommas:
         rest = _COMMA_NUMBER.sub(lambda number: number[0] if _is_pair(number) else "", gold)
         self.points += bool(_POINT.search(rest))
         self.lists += bool(_LIST.search(rest))
+        self.certain += any(
+            number[2] and len(number[2]) > 1 and (number[1] == "0" or "." in number[1]) for number in found
+        )
+        self.thousands += any(
+            number[2] and len(number[2]) == 3 and number[1] != "0" and "." not in number[1] for number in found
+        )
         if any(number[2] and (len(number[2]) != 3 or number[1] == "0") and not _is_pair(number) for number in found):
             self.example = self.example if self.commas else (gold, place)
             self.commas += 1

@@ -328,8 +328,12 @@ def guess(name: str, path: Path, rows: Sequence[Mapping[str, Any]]) -> Guess:
     return Guess(source.model_copy(update=update), evidence)
 
 
+FEWEST_CERTAIN = 2
+"""Golds such as `0,25` or `2.501,00` that show more than a slip."""
+
+
 def guess_decimal_comma(golds: Sequence[str], evidence: dict[str, str]) -> dict[str, bool]:
-    """The setting `decimal_comma` where golds show it and none is a list of numbers, whose commas look the same; none where they do not.
+    """The setting `decimal_comma` where golds show it for certain; none where a comma may separate the numbers of a list, or thousands.
 
     Args:
         golds: as read without the setting.
@@ -338,8 +342,8 @@ def guess_decimal_comma(golds: Sequence[str], evidence: dict[str, str]) -> dict[
     commas = DecimalCommas()
     for gold in golds:
         commas.add(gold)
-    if not commas.shown or commas.lists:
-        return {}
+    if not commas.shown or commas.lists or commas.thousands or commas.certain < FEWEST_CERTAIN:
+        return {}  # `collect` warns where they may be decimal
     evidence["decimal_comma"] = (
         f"{commas.commas} of {len(golds)} sampled golds have a number with a comma, for example {commas.example[0][:60]!r}, and none has "
         "a decimal point or is a list; it is read as the decimal sign"

@@ -42,7 +42,7 @@ _EITHER = re.compile(r"\(?[A-H]\)?(?:,\s?\(?[A-H]\)?){0,6},?\s?or\s?\(?[A-H]\)?\
 """One choice or another."""
 _LETTERS = GREEK_SET - {"pi"}
 _DIGIT = re.compile(r"[0-9]")
-_REST = r"(|(?![\d,;]|\.\d)(?:[^,;]|\\[,;])+)"
+_REST = r"(|(?![\d,;]|\.\d|\s*(?:and|or)\b)(?:[^,;]|\\[,;])+)"
 _CURRENCY = r"(\\?[$€£¥]\s?|)"
 _DECIMAL_COMMA = re.compile(rf"{_CURRENCY}(-?\d{{1,30}})(?:,|\{{,\}})(\d{{1,30}}){_REST}")
 """A number with a decimal comma, with the sign of a currency before it or its unit or power of ten behind it. A list has a space after its comma."""

@@ -51,23 +51,23 @@ def files(tmp_path_factory):
 
 def test_a_decimal_comma_is_explained_written_and_without_its_setting_warned_about(tmp_path, capsys):
     source, params = tmp_path / "mine.jsonl", tmp_path / "p.yaml"
-    golds = ["2,25", "247,25", "6,375", "3,5", "9"]
+    golds = ["0,25", "247,25", "0,375", "3,5", "9"]
     rows = [{"problem": f"How long is each piece of rope {n}, in metres?", "answer": g} for n, g in enumerate(golds)]
     source.write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert main(["curate", str(source), "--write-params", str(params)]) == 0
-    assert "decimal_comma: True (3 of 5 sampled golds" in capsys.readouterr().err
+    assert "decimal_comma: True (4 of 5 sampled golds" in capsys.readouterr().err
     assert load_sections(params, ("collect",))["collect"].sources[0].decimal_comma
     out = ["--out", str(tmp_path / "out")]
     assert main(["curate", "--params", str(params), *out]) == 0
     assert "decimal sign" not in capsys.readouterr().out
     kept = pq.read_table(tmp_path / "out" / "verify" / "kept.parquet")
-    assert set(kept["answer"].to_pylist()) == {"2.25", "247.25", "6.375", "3.5", "9"}
+    assert set(kept["answer"].to_pylist()) == {"0.25", "247.25", "0.375", "3.5", "9"}
     history_of = ["why", "mine:2", "--data", str(tmp_path / "out")]
     assert main(history_of) == 0
-    assert "answer    6.375  (published with a decimal comma: 6,375)" in capsys.readouterr().out
+    assert "answer    0.375  (published with a decimal comma: 0,375)" in capsys.readouterr().out
     params.write_text(params.read_text().replace("decimal_comma: true", "decimal_comma: false"))
     assert main(["curate", "--params", str(params), *out]) == 0
-    assert "collect: warning: source 'mine': 3 golds have a comma where" in capsys.readouterr().out
+    assert "collect: warning: source 'mine': 4 golds have a comma where" in capsys.readouterr().out
 
 
 def command(files: Path, out: Path) -> list[str]:

@@ -125,8 +125,8 @@ def test_golds_with_a_decimal_comma_get_the_setting(
     repository: Path, own: Callable[..., str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = [
-        {"problem": f"A rope of {n * 6 + 3} metres is cut into 4 equal pieces. How long is each of them, in metres?",
-         "answer": f"{(n * 6 + 3) // 4},{25 * ((n * 6 + 3) % 4)}"}
+        {"problem": f"A rope of {n * 2 + 1} metres is cut into 4 equal pieces. How long is each of them, in metres?",
+         "answer": f"{(n * 2 + 1) // 4},{25 * ((n * 2 + 1) % 4)}"}
         for n in range(30)
     ]  # fmt: skip
     (repository / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))

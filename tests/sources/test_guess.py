@@ -146,18 +146,25 @@ def test_a_field_that_repeats_the_golds_is_no_solution(text, field):
     assert (found.answer_field, found.solution_field) == ("answer", field)
 
 
-COMMAS = ["2,25", "247,25", "6,375", "2.501,00", "12"]
+COMMAS = ["2,25", "16,5", "0,75", "2.501,00", "12"]
 
 
 @pytest.mark.parametrize(
     ("golds", "is_set"),
-    [(COMMAS, True), ([*COMMAS, "1, 2"], False), ([*COMMAS, "(1,2)"], False), ([*COMMAS, "2.5"], False)],
+    [
+        (COMMAS, True),
+        ([*COMMAS, "1, 2"], False),
+        ([*COMMAS, "(1,2)"], False),
+        ([*COMMAS, "2.5"], False),
+        ([*COMMAS, "1,200"], False),  # thousands in English
+        (["3,5", "2,7", "1,4", "12", "-1,4"], False),  # two roots each, maybe
+    ],
 )
-def test_a_decimal_comma_is_guessed_where_no_gold_has_a_point_or_is_a_list(golds: list[str], is_set: bool) -> None:
+def test_a_decimal_comma_is_guessed_where_it_can_be_nothing_else(golds: list[str], is_set: bool) -> None:
     rows = [{"problem": f"How much is {n} times that?", "answer": gold} for n, gold in enumerate(golds)]
     found = guessing.guess("mine", PATH, rows)
     assert found.source.decimal_comma is is_set
     explained = "\n".join(guessing.explain(found))
     assert (
-        "decimal_comma: True (3 of 5 sampled golds have a number with a comma, for example '2,25'" in explained
+        "decimal_comma: True (4 of 5 sampled golds have a number with a comma, for example '2,25'" in explained
     ) is is_set

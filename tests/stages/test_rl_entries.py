@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from compass.errors import WrongName
 from compass.runs.dvc_files import Graph
 from compass.settings import Settings, SettingsError, load_settings
 from flows.run import RunRequest, check_request
@@ -223,6 +224,32 @@ def test_a_run_fits_the_graph_to_what_it_is_given(repository: Path) -> None:
     assert tuple(graph(repository)) == load_settings(repository / "params.yaml").stages
     assert [name for name in graph(repository) if name in ("warm", "hard", "only", "rl-1")] == ["only"]
     assert not fit_graph(repository)  # it fits
+    with pytest.raises(WrongName, match=r"no stage 'rl-1'; .*only"):
+        check_request(RunRequest(target="rl-1"), repository)
+
+
+def test_a_function_that_is_no_longer_named_leaves_the_graph(repository: Path) -> None:
+    main(repository)
+    fitted = (repository / "dvc.yaml").read_text()
+    (repository / "mine.py").write_text("MOST = 1\n")
+    text = (repository / "params.yaml").read_text()
+    named = yaml.safe_load(text)
+    named["rl"]["reward"]["function"], named["denoise"]["filters"] = "mine:pay", ["mine:judge"]
+    (repository / "params.yaml").write_text(yaml.safe_dump(named, sort_keys=False))
+    assert fit_graph(repository)
+    assert "mine.py" in graph(repository)["denoise"]["deps"]
+    assert "mine.py" in graph(repository)["warm"]["deps"]
+    (repository / "params.yaml").write_text(text)
+    assert fit_graph(repository)
+    assert (repository / "dvc.yaml").read_text() == fitted
+
+
+def test_a_graph_of_another_layout_stays_whole(repository: Path) -> None:
+    other = yaml.safe_dump(yaml.safe_load((repository / "dvc.yaml").read_text()))
+    (repository / "dvc.yaml").write_text(other)
+    with pytest.raises(SettingsError, match="is not laid out as this pipeline writes it, and stays as it was"):
+        fit_graph(repository)
+    assert (repository / "dvc.yaml").read_text() == other
 
 
 def test_the_user_s_own_graph_stays(tmp_path: Path) -> None:
