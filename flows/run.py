@@ -39,7 +39,7 @@ from compass.settings import load_settings
 from compass.settings.load import check_values, parse_values, read_text
 from flows.dvc_process import DvcError, dvc_command, run_command, take_run_turn
 from flows.overrides import Change, change_text, check_edits, find_parameters, format_parameters, write_overrides
-from stages._deps import fit_graph
+from stages._deps import FITTED, fit_graph
 from stages._rl_entries import rl_names
 
 Scope = Literal["upto", "only", "downstream"]
@@ -166,7 +166,7 @@ def run(
         for change in changes:
             (log or print)(f"params.yaml: {change}")
         if fit_graph(root):
-            (log or print)("dvc.yaml now says which RL stages and files these parameters name")
+            (log or print)(FITTED)
         name = request.name or plan_name(root)
         variables = {
             "COMPASS_PIPELINE_RUN": f"run-{socket.gethostname()}-{os.getpid()}-{time.time_ns()}",

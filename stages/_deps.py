@@ -30,6 +30,7 @@ from stages._rl_entries import (
     WARM_START_DATA,
     check_names,
     filter_deps,
+    is_code,
     is_curation_set,
     named_deps,
     reward_deps,
@@ -105,11 +106,6 @@ def code_deps(stage: str, root: Path, named: Sequence[str] = ()) -> list[str]:
 def _list_code(folder: Path, root: Path) -> set[str]:
     """The Python files with content below a folder, as paths from the root."""
     return {str(file.relative_to(root)) for file in (root / folder).rglob("*.py") if file.stat().st_size}
-
-
-def is_code(dep: str) -> bool:
-    """Whether a dependency is part of the library, not an output of a stage."""
-    return dep.startswith(("compass/", "stages/"))
 
 
 def _everywhere(path: str) -> bool:
@@ -201,6 +197,10 @@ def write_deps(text: str, root: Path, settings: Settings) -> str:
             inside = True
             lines += [f"      - {dep}" for dep in wanted[stage]]
     return "\n".join(lines) + "\n"
+
+
+FITTED = "dvc.yaml now says which RL stages and files these parameters name"
+"""What whoever started it reads after `fit_graph` has written."""
 
 
 def fit_graph(root: Path = Path()) -> bool:

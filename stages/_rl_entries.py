@@ -80,7 +80,7 @@ def check_names(settings: Settings, path: Path = Path("dvc.yaml")) -> None:
     functions = {name: {reward} - {""} for name, reward in reward_deps(settings, path.parent).items()}
     for name, files in {**functions, "denoise": set(filter_deps(settings, path.parent))}.items():
         deps = graph.get(name, {}).get("deps", [])
-        listed_files = {dep for dep in deps if dep.endswith(".py") and not dep.startswith(("compass/", "stages/"))}
+        listed_files = {dep for dep in deps if dep.endswith(".py") and not is_code(dep)}
         setting = "denoise.filters" if name == "denoise" else "rl.reward.function"
         if lacking := sorted(one for one in files - listed_files if not _is_within(one, deps)):
             raise SettingsError(
@@ -109,6 +109,11 @@ def check_names(settings: Settings, path: Path = Path("dvc.yaml")) -> None:
 
 def _is_within(path: str, deps: Sequence[str]) -> bool:
     return any(path == dep or path.startswith(f"{dep}/") for dep in deps)
+
+
+def is_code(dep: str) -> bool:
+    """Whether a dependency is part of the library, not an output of a stage."""
+    return dep.startswith(("compass/", "stages/"))
 
 
 def is_curation_set(settings: Settings) -> bool:

@@ -6,7 +6,8 @@ import pytest
 
 from compass.runs.dvc_files import Graph
 from compass.settings import load_settings
-from stages._deps import code_deps, graph, is_code
+from stages._deps import code_deps, graph
+from stages._rl_entries import is_code
 
 ROOT = Path(__file__).resolve().parents[1]
 GRAPH = graph(ROOT)

@@ -73,7 +73,7 @@ def find_problems(
 
 
 def find_graph_problems(root: Path) -> list[Finding]:
-    """What is wrong with dvc.yaml; that it says what the parameters name, a run sees to itself."""
+    """Why dvc.yaml cannot be read. Whether it fits the parameters is not checked: the run that starts writes what they need."""
     path = root / "dvc.yaml"
     if not path.is_file():
         return [Finding("dvc.yaml", f"there is none in {root.resolve()}", "run this in the repository's root")]

@@ -29,7 +29,7 @@ def use(name: str, /, *, force: bool = False) -> int:
     from compass.files import atomic_path
     from compass.settings import load_settings
     from flows.overrides import check_edits, find_parameters
-    from stages._deps import fit_graph
+    from stages._deps import FITTED, fit_graph
 
     source, target = find_parameters(Path(), name), Path("params.yaml")
     load_settings(source)  # checked before it replaces the other
@@ -38,7 +38,7 @@ def use(name: str, /, *, force: bool = False) -> int:
     with atomic_path(target) as temporary:
         temporary.write_bytes(source.read_bytes())
     if fit_graph():
-        print("dvc.yaml now says which RL stages and files these parameters name")
+        print(FITTED)
     print(f"params.yaml is now the profile {name}; `compass run` runs it")
     if "$COMPASS_DATA" in source.read_text(encoding="utf-8").partition("\ncollect:")[2] and not os.environ.get(
         "COMPASS_DATA"

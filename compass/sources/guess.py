@@ -333,7 +333,7 @@ FEWEST_CERTAIN = 2
 
 
 def guess_decimal_comma(golds: Sequence[str], evidence: dict[str, str]) -> dict[str, bool]:
-    """The setting `decimal_comma` where golds show it for certain; none where a comma may separate the numbers of a list, or thousands.
+    """The setting `decimal_comma` where golds can mean nothing else; none where a comma may separate the numbers of a list, or thousands.
 
     Args:
         golds: as read without the setting.
