@@ -39,7 +39,7 @@ def run(settings: Settings, records: Path = RECORDS, folder: Path = FOLDER) -> S
     sources = [source.name for source in settings.collect.sources]
     metrics = {"clusters": 0}
     odd = OddSources("dedup", settings.curation.warn_share)
-    marked = MarkedRows("dedup", settings.curation.labels)
+    marked = MarkedRows("dedup", settings.curation)
 
     def counted(pieces: Iterable[tuple[pa.Table, pa.Table]]) -> Iterator[tuple[pa.Table, pa.Table]]:
         for kept, dropped in pieces:
@@ -49,7 +49,7 @@ def run(settings: Settings, records: Path = RECORDS, folder: Path = FOLDER) -> S
     read = count_records(records)
     pieces = dedup_pieces(partial(record_batches, records, CHUNK), read, settings.dedup, sources)
     summary = write_pieces(folder, "dedup", read=read, pieces=odd.watch(marked.overrule(counted(pieces))))
-    return replace(summary, metrics={**metrics, **odd.metrics(), **marked.metrics()})
+    return replace(summary, metrics={**metrics, **odd.metrics(), **marked.metrics()}, note=marked.note)
 
 
 if __name__ == "__main__":
