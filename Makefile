@@ -44,9 +44,10 @@ pipeline: $(READY) check  ## run every stage whose inputs changed, then show the
 table: $(READY)  ## show the scores of the last run
 	@$(BIN)/python -m compass.report.terminal_tables
 
+# The slow ones two at a time: they start engines and servers, and wait for these more than they compute.
 test: $(READY) check lint  ## all tests, the end-to-end run of the debug profile included
 	@$(FAST_TESTS)
-	@$(BIN)/python -m pytest -m slow
+	@$(BIN)/python -m pytest -m slow -n 2 --dist loadfile
 
 test-docs: $(READY)  ## run every command that README, docs/ and --help show, on a run of debug (COMPASS_DEBUG_RUN=finished run)
 	@$(BIN)/python -m pytest -m documented tests/test_documented_commands.py

@@ -337,7 +337,7 @@ def measure_run(root: Path, settings: Settings, model: str) -> dict[str, Any]:
     """What the outputs in a folder say of a model.
 
     Returns:
-        `scores`, `base` (the base's score by each measure, where it was evaluated) and `response_tokens` (the length of its responses), on average over all benchmarks; `training`, what its RL stages took (`seconds`, `tokens` sampled); `curves` over their iterations.
+        `scores`, `base` (the base's score by each measure, where it was evaluated) and `response_tokens` (the length of its responses), on average over all benchmarks; `benchmarks`, its accuracy on each, and `base_benchmarks`, the base's; `training`, what its RL stages took (`seconds`, `tokens` sampled); `curves` over their iterations.
     """
     stages = list(settings.rl.stages)
     stages = stages[: stages.index(model) + 1] if model in stages else []
@@ -356,10 +356,16 @@ def measure_run(root: Path, settings: Settings, model: str) -> dict[str, Any]:
     return {
         "scores": scores,
         "base": {name: base[name] for name in scores if name in base},
+        "benchmarks": _accuracies(found.scores[model]),
+        "base_benchmarks": _accuracies(found.scores.get("base", {})),
         "response_tokens": average["length"],
         "training": {name: round(value) for name, value in training.items()},
         "curves": curves,
     }
+
+
+def _accuracies(scored: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
+    return {name: round(scores["accuracy"], 5) for name, scores in scored.items() if name != "average"}
 
 
 def _keep(name: str, root: Path, facts: Mapping[str, Any]) -> None:

@@ -38,7 +38,7 @@ def study_sections(study: Study, runs: Runs, left: float | None = None, others: 
     found = compare_runs(study, runs)
     return [
         _answer(study, runs, found, left, others),
-        Section("Scores", [_scores(study, runs)], "scores"),
+        Section("Scores", [_scores(study, runs), *_per_benchmark(study, runs)], "scores"),
         Section("Differences", [_differences(study, found), *_forest(study, found)], "differences"),
         Section("Training", [_training(study, runs), *_curves(study, runs)], "training"),
         Section("What was run", _what_was_run(study, runs), "runs"),
@@ -124,6 +124,27 @@ def _scores(study: Study, runs: Runs) -> Table:
         "mean over seeds, ± their standard deviation."
     )
     return Table(["arm", "runs", "gain", *measures, "tokens"], rows, text=text)
+
+
+def _per_benchmark(study: Study, runs: Runs) -> list[Part]:
+    """The gain over the base on each benchmark, where there are several and the base was evaluated: what an arm does not train on, it may lose."""
+    by_arm = _by_arm(study, runs)
+    known = [run for own in by_arm.values() for run in own if run.get("base_benchmarks")]
+    names = list(dict.fromkeys(name for run in known for name in run["benchmarks"]))
+    if len(names) < 2:
+        return []
+    rows = [
+        [
+            arm,
+            *(
+                _spread([run["benchmarks"][name] - run["base_benchmarks"][name] for run in own if run in known], 100)
+                for name in names
+            ),
+        ]
+        for arm, own in by_arm.items()
+    ]
+    text = "Gain over the base on each benchmark, in points of accuracy: mean over seeds, ± their standard deviation."
+    return [Table(["arm", *names], rows, text=text)]
 
 
 def _differences(study: Study, found: list[Difference]) -> Table:
@@ -225,5 +246,6 @@ def _spread(values: Sequence[float], factor: float = 1.0) -> str:
     shown = [factor * value for value in values]
     if not shown:
         return "–"
-    digits = 0 if mean(shown) >= 1000 else 2 if mean(shown) < 1 else 1
+    size = abs(mean(shown))
+    digits = 0 if size >= 1000 else 2 if size < 1 else 1
     return f"{mean(shown):,.{digits}f}" + (f" ± {stdev(shown):,.{digits}f}" if len(shown) > 1 else "")

@@ -73,6 +73,8 @@ try:
             write("data/evaluate/done.json", [seed, kl])
             names = ("accuracy", "lenient", "pass@2", "pass@4", "maj@4", "greedy")
             scores = {"rl-1": {"average": dict.fromkeys(names, score) | {"length": 9}}, "base": {"average": {"accuracy": 0.2}}}
+            for place, name in enumerate(("easy", "hard")):
+                scores["rl-1"][name], scores["base"][name] = {"accuracy": score - place / 2}, {"accuracy": 0.2}
             write("metrics/evaluate.json", {"models": scores})
         if name == "report":
             scored = json.loads(pathlib.Path("metrics/evaluate.json").read_text())
@@ -256,6 +258,7 @@ def test_a_stopped_study_goes_on_with_every_run_once(repository: Path, tmp_path:
     sections = study_sections(read_study("kl", repository), results(repository))
     assert [row[2] for row in sections[1].parts[0].rows] == ["50.5 ± 0.7", "40.0 ± 0.0"]  # the gain over the base
     assert sections[1].parts[0].rows[0][-1] == "9.0 ± 0.0"  # tokens per response of the evaluation
+    assert sections[1].parts[1].rows == [["plain", "50.5 ± 0.7", "0.50 ± 0.71"], ["kl", "40.0 ± 0.0", "-10.0 ± 0.0"]]
     assert sections[3].parts[0].rows[0][-2] == "6.2 ± 0.0"  # in training, over all iterations
     said = [getattr(part, "text", "") for part in sections[0].parts]
     assert not any("did not gain" in text for text in said)
