@@ -1,10 +1,10 @@
-"""What overrules the data stages: a person's marks on single rows (`curation.labels`), and `curation.skip` for a whole stage.
+"""A person's marks on single rows, which overrule what the data stages decide: `curation.labels`.
 
-    marked = MarkedRows("dedup", settings.curation)
+    marked = MarkedRows("dedup", settings.curation.labels)
     summary = write_pieces(folder, "dedup", read=…, pieces=marked.overrule(pieces))
     marked.metrics()      # {"overruled": {ID: {"reason": "near_duplicate", "evidence": {…}, "right": True, "by": "page"}}}
 
-A stage that is skipped decides as ever, and keeps what it would drop. The file of marks is what the ledger's page exports and `compass label --rows` writes: a JSON object per line with `id`, `digest` (of problem and
+The file is what the ledger's page exports and `compass label --rows` writes: a JSON object per line with `id`, `digest` (of problem and
 gold), `right` and `by`; `note` may say why. A row marked right stays wherever dedup, denoise or verify would drop it; one that collect
 drops is named in a warning. A row marked wrong is dropped by collect (by verify, where it changed the gold that was marked) as
 `marked_unfit`. The last mark of a row counts.
@@ -13,7 +13,6 @@ drops is named in a warning. A row marked wrong is dropped by collect (by verify
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -22,21 +21,19 @@ from typing import Any
 import pyarrow as pa
 
 from compass.evaluation.label_files import LabelsError, read_whole_labels, row_key
-from compass.ledger import KEPT_BY_MARKS, LEDGER, Drop, Reason, most_first, split
+from compass.ledger import KEPT_BY_MARKS, LEDGER, Drop, Reason, split
 from compass.records import RECORD
-from compass.settings import Curation
 
 
 class MarkedRows:
-    """Applies marks and `skip` to what a stage decided, and remembers which rows they changed."""
+    """Applies marks to what a stage decided, and remembers which rows they changed."""
 
-    def __init__(self, stage: str, curation: Curation) -> None:
+    def __init__(self, stage: str, path: str) -> None:
         """
         Raises:
             LabelsError: there is no such file, or a line of it is no label.
         """
-        path = curation.labels
-        self.stage, self.path, self.is_skipped = stage, path, stage in curation.skip
+        self.stage, self.path = stage, path
         self.marks: dict[tuple[str, str], dict[str, Any]] = {}
         if path:
             if not Path(path).is_file():
@@ -45,25 +42,22 @@ class MarkedRows:
         self._missing = dict(self.marks)
         self._powerless: dict[tuple[str, str], str] = {}
         self._overruled: dict[str, dict[str, Any]] = {}
-        self._skipped = Counter[str]()
 
     def overrule(self, pieces: Iterable[tuple[pa.Table, pa.Table]]) -> Iterator[tuple[pa.Table, pa.Table]]:
         """Pass on pieces of kept and dropped rows, with marked rows among those where they belong."""
         for kept, dropped in pieces:
-            if self.marks or self.is_skipped:
-                kept, dropped = self._move(kept.select(RECORD.names), dropped.select(LEDGER.names))
-            yield kept, dropped
+            yield (
+                self._moved(kept.select(RECORD.names), dropped.select(LEDGER.names)) if self.marks else (kept, dropped)
+            )
         for warning in self.warnings():
             print(f"{self.stage}: warning: {warning}", flush=True)
 
-    def _move(self, kept: pa.Table, dropped: pa.Table) -> tuple[pa.Table, pa.Table]:
+    def _moved(self, kept: pa.Table, dropped: pa.Table) -> tuple[pa.Table, pa.Table]:
         own = [self._mark(row) for row in _keyed(dropped)]
         saved = [bool(mark and mark["right"]) and self.stage in KEPT_BY_MARKS for mark in own]
         columns = ["source", "source_id", "reason", "evidence"]
         for mark, row, stays in zip(own, dropped.select(columns).to_pylist(), saved, strict=True):
-            if self.is_skipped:
-                self._skipped[row["reason"]] += 1
-            elif mark and stays:
+            if mark and stays:
                 evidence = json.loads(row["evidence"])
                 self._overruled[mark["id"]] = {"reason": row["reason"], "evidence": evidence, **_said(mark)}
             elif mark and mark["right"]:
@@ -74,7 +68,7 @@ class MarkedRows:
             unfit = mark and mark["right"] is False and self.stage in ("collect", "verify")
             drops.append(Drop(Reason.MARKED_UNFIT, {**_said(mark), "labels": self.path}) if mark and unfit else None)
         left, unfit_rows = split(kept, drops, self.stage)
-        mask = pa.array([stays or self.is_skipped for stays in saved], pa.bool_())
+        mask = pa.array(saved, pa.bool_())
         stay = dropped.filter(mask).select(RECORD.names)
         gone = dropped.filter(pa.compute.invert(mask))
         return (
@@ -106,18 +100,8 @@ class MarkedRows:
         return found
 
     def metrics(self) -> dict[str, Any]:
-        """`overruled`: by id, what the stage would have dropped but for a mark; `skipped`: by reason, how many rows it would have dropped but
-        for `skip`. Nothing where they are empty."""
-        found = {"overruled": self._overruled, "skipped": most_first(self._skipped)}
-        return {name: value for name, value in found.items() if value}
-
-    @property
-    def note(self) -> str:
-        """What a stage that is skipped says of it; empty for any other."""
-        if not self.is_skipped:
-            return ""
-        reasons = ", ".join(f"{reason} {count:,}" for reason, count in most_first(self._skipped).items())
-        return f"kept all as `curation.skip` says; it would drop {reasons or 'none'}"
+        """`overruled`: by id, what the stage would have dropped; nothing where it is empty."""
+        return {"overruled": self._overruled} if self._overruled else {}
 
 
 def _first(names: Collection[str]) -> str:

@@ -41,7 +41,7 @@ def run(settings: Settings, folder: Path = FOLDER) -> Summary:
     benchmarks = collect_benchmarks(find_benchmarks(held_out), settings.collect, GENERATED=published)
     copies = check_benchmarks(held_out, benchmarks.kept)
     odd = OddSources("collect", settings.curation.warn_share)
-    marked = MarkedRows("collect", settings.curation)
+    marked = MarkedRows("collect", settings.curation.labels)
     reading = Reading(settings.collect.sources, settings.collect, GENERATED=published)
     summary = write_pieces(folder, "collect", read=lambda: reading.read, pieces=odd.watch(marked.overrule(reading)))
     write_records(folder / "benchmarks.parquet", benchmarks.kept)

@@ -38,13 +38,12 @@ def run(settings: Settings, records: Path = RECORDS, benchmarks: Path = BENCHMAR
     digests = filter_digests(settings.denoise.filters)
     items = read_records(benchmarks)
     odd = OddSources("denoise", settings.curation.warn_share)
-    marked = MarkedRows("denoise", settings.curation)
+    marked = MarkedRows("denoise", settings.curation.labels)
     read = count_records(records)
     pieces = denoise_pieces(record_batches(records, BATCH), read, items, settings.denoise)
     summary = write_pieces(folder, "denoise", read=read, pieces=odd.watch(marked.overrule(pieces)))
     own = {"filters": digests} if digests else {}
-    metrics = {"benchmark_items": items.num_rows, **own, **odd.metrics(), **marked.metrics()}
-    return replace(summary, metrics=metrics, note=marked.note)
+    return replace(summary, metrics={"benchmark_items": items.num_rows, **own, **odd.metrics(), **marked.metrics()})
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ def run(
         note = f"no gold was compared with graded rollouts: the grader solves {rate:.1%}, less than `verify.suspicious_min_solve_rate` ({least:.0%})"
     types = Counter[str]()
     odd = OddSources("verify", settings.curation.warn_share)
-    marked = MarkedRows("verify", settings.curation)
+    marked = MarkedRows("verify", settings.curation.labels)
 
     def counted(pieces: Iterable[tuple[pa.Table, pa.Table]]) -> Iterator[tuple[pa.Table, pa.Table]]:
         for kept, dropped in pieces:
@@ -58,8 +58,7 @@ def run(
     read = count_records(records)
     pieces = verify_pieces(record_batches(records, BATCH), read, settings.verify, answers)
     summary = write_pieces(folder, "verify", read=read, pieces=odd.watch(marked.overrule(counted(pieces))))
-    metrics = {"answer_types": most_first(types), **odd.metrics(), **marked.metrics()}
-    return replace(summary, metrics=metrics, note="; ".join(filter(None, [note, marked.note])))
+    return replace(summary, metrics={"answer_types": most_first(types), **odd.metrics(), **marked.metrics()}, note=note)
 
 
 def _solve_rate(rollouts: Mapping[str, Sequence[tuple[str | None, bool]]]) -> float:

@@ -30,8 +30,11 @@ def verifier(data_source: str, solution_str: str, ground_truth: str, extra_info:
 def math_verify(data_source: str, solution_str: str, ground_truth: str, extra_info: Info) -> dict[str, float]:
     """Math-Verify (`pip install 'math-verify[antlr4_9_3]'`), given the gold in a box as verl's reward gives it.
 
-    Its time limits are off: they need the main thread, and a reward runs in another.
+    Its time limits are off: they need the main thread, and a reward runs in another. So it is not asked about powers, of which it would
+    compute a tower to the end: such an answer is not paid.
     """
+    if "^" in solution_str or "**" in solution_str:
+        return _pay(False)
     from math_verify import ExprExtractionConfig, LatexExtractionConfig, parse, verify
 
     gold = parse(

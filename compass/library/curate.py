@@ -164,7 +164,7 @@ def curate_settings(
     curation = given.get("curation") or Curation()
     if options.labels:
         curation = curation.model_copy(update={"labels": str(options.labels)})
-    MarkedRows("collect", curation)  # an error now, not after minutes
+    MarkedRows("collect", curation.labels)  # an error now, not after minutes
     for name in denoise.filters:
         load_filter(name)  # an error now, not after minutes
     return CurateSettings(

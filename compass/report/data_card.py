@@ -175,6 +175,8 @@ def _contamination(outputs: Outputs) -> Section:
 
 
 def _duplicates(outputs: Outputs) -> Section:
+    if outputs.keeps_duplicates():
+        return _section("Duplicates", "Duplicates were found and kept, as the setting dedup.keep_all asks.")
     sizes = {int(size): count for size, count in _counts([outputs.last], "cluster_size").items() if size != "None"}
     shown = {f"{size} rows" if size > 1 else "1 row": sizes[size] for size in sorted(sizes)[:12]}
     conflicts = sum(1 for _ in _evidence(outputs, "answer_conflict"))

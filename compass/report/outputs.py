@@ -115,9 +115,16 @@ class Outputs:
 
     def languages(self) -> list[str]:
         """The languages that were kept, where `compass curate` noted its settings."""
+        return self._settings().get("denoise", {}).get("languages", [])
+
+    def keeps_duplicates(self) -> bool:
+        """Whether dedup kept the duplicates that it found (`dedup.keep_all`)."""
+        return self._settings().get("dedup", {}).get("keep_all", "kept_duplicates" in self._measured("dedup"))
+
+    def _settings(self) -> dict[str, Any]:
+        """The settings of `compass curate`; empty in the pipeline."""
         path = self.folder / SETTINGS
-        settings = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-        return settings.get("denoise", {}).get("languages", [])
+        return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
 def find_outputs(folder: Path) -> Outputs:

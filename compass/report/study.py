@@ -127,10 +127,12 @@ def _scores(study: Study, runs: Runs) -> Table:
 
 
 def _per_benchmark(study: Study, runs: Runs) -> list[Part]:
-    """The gain over the base on each benchmark, where there are several and the base was evaluated: what an arm does not train on, it may lose."""
+    """The gain over the base on each benchmark that all arms have, where the base was evaluated: what an arm does not train on, it may lose."""
     by_arm = _by_arm(study, runs)
     known = [run for own in by_arm.values() for run in own if run.get("base_benchmarks")]
-    names = list(dict.fromkeys(name for run in known for name in run["benchmarks"]))
+    names = (
+        [name for name in known[0]["benchmarks"] if all(name in run["benchmarks"] for run in known)] if known else []
+    )
     if len(names) < 2:
         return []
     rows = [

@@ -42,5 +42,8 @@ class Dedup(Section):
     which a worked solution leads; drop all where neither decides. `preferred`: where neither decides, keep the answer of the preferred row.
     `drop`: drop all."""
 
+    keep_all: bool = False
+    """Find duplicates and keep them, as a study of what deduplication is worth needs it."""
+
     semantic: SemanticDedup = SemanticDedup()
     """Duplicates in other words, among the rows that are no duplicates by their words."""

@@ -117,21 +117,3 @@ def test_a_mark_that_cannot_keep_its_row_is_said(files, capsys):
     said = capsys.readouterr().out
     assert f"collect: warning: {labels}: 1 of 1 marks cannot keep their row, which collect drops" in said
     assert f"({row['id']} (mine:3: placeholder_gold))" in said
-
-
-def test_a_skipped_stage_keeps_every_row_but_those_that_a_person_marked_unfit(files, tmp_path):
-    source, labels = files
-    with source.open("a") as file:
-        file.write(json.dumps({"problem": ROWS[1][0].upper(), "answer": "100"}) + "\n")
-    params = tmp_path / "params.yaml"
-    params.write_text("curation: {skip: [dedup, denoise]}\n")
-    mark(labels, by_problem(compass.curate(source).kept)[ROWS[2][0]], False)
-
-    curated = compass.curate(source, params=params, labels=labels, out=tmp_path / "out")
-
-    problems = [row["problem"] for row in curated.kept.to_pylist()]
-    assert sorted(problems) == sorted([ROWS[0][0], ROWS[1][0], ROWS[1][0].upper()])
-    assert [row["reason"] for row in curated.dropped.to_pylist()] == ["marked_unfit"]
-    stages = json.loads((tmp_path / "out" / "summary.json").read_text())["stages"]
-    assert stages["dedup"]["metrics"]["skipped"] == {"exact_duplicate": 1}
-    assert stages["denoise"]["metrics"]["skipped"] == {"figure": 1}

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import importlib.util
+
 import pytest
 
+from compass.rl.reward_canary import CANARIES
 from studies import rewards
 
 
@@ -13,9 +16,9 @@ def share_right(function, response: str, gold: str = "7", problems: int = 2000) 
 def test_noise_turns_its_share_of_verdicts_in_one_direction(percent: int) -> None:
     positives = getattr(rewards, f"false_positives_{percent}")
     negatives = getattr(rewards, f"false_negatives_{percent}")
-    assert share_right(positives, r"\boxed{8}") == pytest.approx(percent / 100, abs=0.02)
+    assert share_right(positives, r"\boxed{8}") == pytest.approx(percent / 100, rel=0.3)
     assert share_right(positives, r"\boxed{7}") == 1
-    assert share_right(negatives, r"\boxed{7}") == pytest.approx(1 - percent / 100, abs=0.02)
+    assert 1 - share_right(negatives, r"\boxed{7}") == pytest.approx(percent / 100, rel=0.3)
     assert share_right(negatives, r"\boxed{8}") == 0
 
 
@@ -32,5 +35,10 @@ def test_a_fifth_of_the_golds_is_in_each_form_and_the_verifier_reads_all() -> No
     )
     assert share_right(rewards.verifier, "3+4=7\n\\boxed{7}", problems=100) == 1
     assert share_right(rewards.verifier, r"\boxed{8}", problems=100) == 0
+    hostile = [(response, gold) for response, gold, _ in CANARIES]
+    for grade in (rewards.verifier, rewards.math_verify, rewards.exact_match):
+        if grade is rewards.math_verify and importlib.util.find_spec("math_verify") is None:
+            continue
+        assert [grade("", response, gold, {"id": "canary"})["acc"] for response, gold in hostile].count(1.0) <= 2
     assert share_right(rewards.exact_match, "3+4=7\n\\boxed{7}") == golds.count("7") / 2000
     assert rewards.rewrite_gold("0.5", {"id": "1"}) == "0.5"
