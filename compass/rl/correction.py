@@ -68,6 +68,8 @@ def compare_responses(trainer: Any, batch: Any) -> tuple[dict[str, float], dict[
     from verl.utils.debug.metrics import calculate_debug_metrics
     from verl.workers.utils.padding import response_from_nested
 
+    from compass.rl.policy_loss import PER_TOKEN
+
     config, workers = trainer.config.actor_rollout_ref, trainer.actor_rollout_wg
     ranks = workers.world_size
     real = [key for key, tag in zip(batch.keys, batch.tags, strict=True) if not tag.get("is_padding", False)]
@@ -93,8 +95,7 @@ def compare_responses(trainer: Any, batch: Any) -> tuple[dict[str, float], dict[
     entropy = agg_loss(
         loss_mat=padded["entropy"],
         loss_mask=padded["response_mask"],
-        loss_agg_mode=config.actor.loss_agg_mode,
-        loss_scale_factor=config.actor.loss_scale_factor,
+        loss_agg_mode=PER_TOKEN,
     )
     metrics = {"actor/entropy": entropy.item(), **calculate_debug_metrics(DataProto(batch=padded))}
     return metrics, {key: row.numpy() for key, row in zip(keys, of_trainer.unbind(), strict=True)}

@@ -58,7 +58,7 @@ DISTINCT = "reward/distinct_right"
 several right ones; an iteration without any has none."""
 
 ENTROPY = "actor/entropy"
-"""verl's mean entropy per token, in nats."""
+"""Mean entropy per token, in nats, whatever `loss.aggregation` is (`compass.rl.policy_loss`)."""
 
 COLLAPSING = (ENTROPY, DISTINCT)
 """Metrics whose fall below what training began with shows a policy that has stopped to explore."""

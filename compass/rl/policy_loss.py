@@ -9,6 +9,8 @@
 - **Where no token trains** (`loss.overlong_filter`), verl divides by 0; the loss is 0.
 - **`geo_mean`** averages over the responses of a pass in verl, so that its gradient grows with the number of passes; here it averages over those
   of the update.
+- **Entropy is per token**, as a metric. verl averages it as `loss.aggregation` averages the loss, so that arms of a study could not be
+  compared, nor an entropy with a target in nats per token.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from typing import Any
 
 import torch
 from verl.protocol import DataProto
-from verl.trainer.ppo.core_algos import compute_policy_loss_geo_mean, register_policy_loss
+from verl.trainer.ppo.core_algos import agg_loss, compute_policy_loss_geo_mean, register_policy_loss
 from verl.trainer.ppo.rollout_corr_helper import compute_offpolicy_metrics
 from verl.utils import tensordict_utils as tu
 from verl.utils.debug.metrics import calculate_debug_metrics
@@ -27,6 +29,9 @@ from verl.workers.utils.padding import response_from_nested
 
 FLAG = "one_update"
 """What the trainer sends with a batch whose `old_log_probs` are the rollout's."""
+
+PER_TOKEN = "token-mean"
+"""verl's name of the mean over tokens."""
 
 MEASURED = ("training/", "rollout_corr/")
 """Beginnings of the names of the metrics that `loss` adds."""
@@ -57,6 +62,16 @@ def loss(
     own = response_from_nested(model_output["log_probs"].detach(), mask)
     data["old_log_probs"] = own
     value, metrics = ppo_loss(config, model_output, data, dp_group)
+    if "entropy" in model_output and config.loss_agg_mode != PER_TOKEN:
+        entropy = response_from_nested(model_output["entropy"].detach(), mask)
+        measured = agg_loss(
+            loss_mat=entropy.to_padded_tensor(0),
+            loss_mask=mask.to_padded_tensor(0),
+            loss_agg_mode=PER_TOKEN,
+            dp_size=data["dp_size"],
+            batch_num_tokens=data["batch_num_tokens"],
+        )
+        metrics["actor/entropy_loss"] = Metric(metrics["actor/entropy_loss"].aggregation, float(measured))
     return value, {**metrics, **_measure_difference(own, rollout, mask)}
 
 

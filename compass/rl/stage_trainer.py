@@ -237,7 +237,12 @@ class StageTrainer(PPOTrainerSync):
 
     def _compute_old_log_prob(self, batch: Any, metrics: dict) -> Any:
         self._begin_phase("old log-probabilities")
-        batch = super()._compute_old_log_prob(batch, metrics)
+        actor = self.config.actor_rollout_ref.actor
+        mode, actor.loss_agg_mode = actor.loss_agg_mode, policy_loss.PER_TOKEN  # of entropy alone, there
+        try:
+            batch = super()._compute_old_log_prob(batch, metrics)
+        finally:
+            actor.loss_agg_mode = mode
         if self.bypass:
             compared, self.compared = compare_responses(self, batch)
             metrics.update(compared)

@@ -191,15 +191,8 @@ class Loss(Section):
         return self
 
     @model_validator(mode="after")
-    def _entropy_per_token(self) -> Loss:
-        if not self.entropy_target:
-            return self
-        if "token-sum" in self.aggregation:
-            raise ValueError(
-                f"`entropy_target` ({self.entropy_target:g}) is per token, and under `aggregation: {self.aggregation}` verl measures a sum; "
-                "take `token-mean` or `seq-mean-token-mean`, or leave `entropy_target` out"
-            )
-        if self.entropy_coef > self.entropy_coef_max:
+    def _begins_within_its_range(self) -> Loss:
+        if self.entropy_target and self.entropy_coef > self.entropy_coef_max:
             raise ValueError(
                 f"`entropy_coef` ({self.entropy_coef:g}) must be at most `entropy_coef_max` ({self.entropy_coef_max:g}): it is what "
                 "`entropy_target` begins with"

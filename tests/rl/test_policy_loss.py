@@ -39,7 +39,7 @@ def micro_batch(old: torch.Tensor, **more: Any) -> Any:
     )
 
 
-def actor(entropy_coeff: float = 0.0, mode: str = "vanilla") -> Any:
+def actor(entropy_coeff: float = 0.0, mode: str = "vanilla", aggregation: str = "token-mean") -> Any:
     from verl.workers.config import FSDPActorConfig, PolicyLossConfig
 
     return FSDPActorConfig(
@@ -50,6 +50,8 @@ def actor(entropy_coeff: float = 0.0, mode: str = "vanilla") -> Any:
         clip_ratio_low=0.2,
         clip_ratio_high=0.28,
         entropy_coeff=entropy_coeff,
+        loss_agg_mode=aggregation,
+        loss_scale_factor=48 if aggregation == "seq-mean-token-sum-norm" else None,
     )
 
 
@@ -91,6 +93,21 @@ def test_loss_and_gradient_are_those_after_a_pass_for_old_log_probabilities(entr
     assert value.item() == expected.item()
     assert torch.equal(ours.grad, theirs.grad)
     assert ours.grad.abs().sum() > 0
+
+
+@pytest.mark.parametrize("aggregation", ["token-mean", "seq-mean-token-mean", "seq-mean-token-sum-norm"])
+def test_entropy_is_measured_per_token_whatever_the_loss_averages_over(aggregation: str) -> None:
+    from verl.workers.utils.losses import ppo_loss
+    from verl.workers.utils.padding import response_from_nested
+
+    from compass.rl.policy_loss import FLAG, loss
+
+    output, _ = passed()
+    value, metrics = loss(actor(0.01, aggregation=aggregation), output, micro_batch(rollouts(0.5), **{FLAG: True}))
+    expected = response_from_nested(output["entropy"].detach(), ones(RESPONSES)).values().mean()
+    assert metrics["actor/entropy_loss"].aggregate() == pytest.approx(float(expected))
+    theirs, _ = ppo_loss(actor(0.01, aggregation=aggregation), passed()[0], micro_batch(own_log_probabilities()))
+    assert value.item() == theirs.item(), "what trains stays verl's"
 
 
 def test_rollout_and_trainer_are_compared_on_every_token() -> None:

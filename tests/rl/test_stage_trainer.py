@@ -66,6 +66,7 @@ class PPOTrainerSync:
 
     def _compute_old_log_prob(self, batch: Any, metrics: dict) -> Any:
         self.lay_down_notice("old")
+        self.entropy_mode = self.config.actor_rollout_ref.actor.loss_agg_mode
         metrics["actor/entropy"] = HEALTHY["actor/entropy"]
         return batch
 
@@ -145,20 +146,21 @@ def trainer(tmp_path: Path, library: Any, load: Any) -> Any:
     library("verl.trainer.ppo.v1.trainer_sync", PPOTrainerSync=PPOTrainerSync)
     library("verl.utils.config", omega_conf_to_dataclass=lambda config: ("dataclass", config))
     rename = lambda metrics: metrics.update(renamed=True)  # noqa: E731
-    library("compass.rl.policy_loss", loss=print, rename_metrics=rename, FLAG="one_update")
+    library("compass.rl.policy_loss", loss=print, rename_metrics=rename, FLAG="one_update", PER_TOKEN="token-mean")
     library("verl.utils.debug", marked_timer=lambda name, timing: nullcontext())
     paths = StagePaths(tmp_path / "base", tmp_path / "train.parquet", tmp_path)
     watch = watch_config(TINY, paths)
     watch["guards"]["loops"]["limit"] = 0.9
     watch["guards"]["cut_off"]["limit"] = 0.9
     assert watch["one_update"]  # as in profile tiny
+    actor = {"strategy": "fsdp2", "data_loader_seed": 3, "loss_agg_mode": "seq-mean-token-mean"}
     config = {
         "algorithm": {
             "adv_estimator": "grpo",
             "use_kl_in_reward": False,
             "rollout_correction": {"bypass_mode": False},
         },
-        "actor_rollout_ref": {"rollout": {"n": 8}, "actor": {"strategy": "fsdp2", "data_loader_seed": 3}},
+        "actor_rollout_ref": {"rollout": {"n": 8}, "actor": actor},
         "critic": {"data_loader_seed": 3},
         "data": {"max_response_length": 48, "train_batch_size": 32},
         "trainer": {"v1": {"sampler": {"sampler_kwargs": {"reproducible": True, "watch": watch}}}},
@@ -334,10 +336,7 @@ def test_the_phase_is_told(trainer: Any) -> None:
 
 
 def test_an_iteration_that_is_one_update_has_one_pass_but_where_its_rollouts_are_kept(trainer: Any) -> None:
-    assert (trainer.loss.func, trainer.loss.args) == (
-        print,
-        (("dataclass", {"strategy": "fsdp2", "data_loader_seed": 3}),),
-    )
+    assert (trainer.loss.func, trainer.loss.args) == (print, (("dataclass", trainer.config.actor_rollout_ref.actor),))
     passes = []
     for step in (1, 2, 5):
         metrics = trainer.iteration(step)
@@ -360,6 +359,8 @@ def test_where_an_iteration_is_several_updates_verls_own_pass_stays(trainer: Any
     again.init()
     again.iteration(2)
     assert again.sent == {"one_update": False}
+    assert again.entropy_mode == "token-mean"
+    assert again.config.actor_rollout_ref.actor.loss_agg_mode == "seq-mean-token-mean", "of the loss"
     assert again.config.algorithm.rollout_correction.bypass_mode is False
 
 

@@ -117,10 +117,6 @@ def test_stages_have_any_names_and_number(changed: Changed) -> None:
             "`optimizer.warmup_steps` (5) must be less than the 5 iterations that `advantage.critic.alone` (15) leaves",
         ),
         (
-            {"rl.loss": {"entropy_target": 0.2, "aggregation": "seq-mean-token-sum"}},
-            "`entropy_target` (0.2) is per token, and under `aggregation: seq-mean-token-sum` verl measures a sum",
-        ),
-        (
             {"rl.loss": {"entropy_target": 0.2, "entropy_coef": 0.01}},
             "`entropy_coef` (0.01) must be at most `entropy_coef_max` (0.005)",
         ),
