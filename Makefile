@@ -44,7 +44,7 @@ pipeline: $(READY) check  ## run every stage whose inputs changed, then show the
 table: $(READY)  ## show the scores of the last run
 	@$(BIN)/python -m compass.report.terminal_tables
 
-# The slow ones two at a time: they start engines and servers, and wait for these more than they compute.
+# The slow ones two at a time: one alone leaves most of a second core idle, while engines and servers start.
 test: $(READY) check lint  ## all tests, the end-to-end run of the debug profile included
 	@$(FAST_TESTS)
 	@$(BIN)/python -m pytest -m slow -n 2 --dist loadfile

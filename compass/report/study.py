@@ -128,23 +128,19 @@ def _scores(study: Study, runs: Runs) -> Table:
 
 def _per_benchmark(study: Study, runs: Runs) -> list[Part]:
     """The gain over the base on each benchmark that all arms have, where the base was evaluated: what an arm does not train on, it may lose."""
-    by_arm = _by_arm(study, runs)
-    known = [run for own in by_arm.values() for run in own if run.get("base_benchmarks")]
-    names = (
-        [name for name in known[0]["benchmarks"] if all(name in run["benchmarks"] for run in known)] if known else []
-    )
+    gains = {
+        arm: [
+            {name: 100 * (score - run["base_benchmarks"][name]) for name, score in run["benchmarks"].items()}
+            for run in own
+            if run.get("base_benchmarks")
+        ]
+        for arm, own in _by_arm(study, runs).items()
+    }
+    known = [gain for own in gains.values() for gain in own]
+    names = [name for name in (known[0] if known else ()) if all(name in gain for gain in known)]
     if len(names) < 2:
         return []
-    rows = [
-        [
-            arm,
-            *(
-                _spread([run["benchmarks"][name] - run["base_benchmarks"][name] for run in own if run in known], 100)
-                for name in names
-            ),
-        ]
-        for arm, own in by_arm.items()
-    ]
+    rows = [[arm, *(_spread([gain[name] for gain in own]) for name in names)] for arm, own in gains.items()]
     text = "Gain over the base on each benchmark, in points of accuracy: mean over seeds, ± their standard deviation."
     return [Table(["arm", *names], rows, text=text)]
 

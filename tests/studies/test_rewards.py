@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import importlib.util
-
 import pytest
 
 from compass.rl.reward_canary import CANARIES
@@ -35,10 +33,13 @@ def test_a_fifth_of_the_golds_is_in_each_form_and_the_verifier_reads_all() -> No
     )
     assert share_right(rewards.verifier, "3+4=7\n\\boxed{7}", problems=100) == 1
     assert share_right(rewards.verifier, r"\boxed{8}", problems=100) == 0
-    hostile = [(response, gold) for response, gold, _ in CANARIES]
-    for grade in (rewards.verifier, rewards.math_verify, rewards.exact_match):
-        if grade is rewards.math_verify and importlib.util.find_spec("math_verify") is None:
-            continue
-        assert [grade("", response, gold, {"id": "canary"})["acc"] for response, gold in hostile].count(1.0) <= 2
     assert share_right(rewards.exact_match, "3+4=7\n\\boxed{7}") == golds.count("7") / 2000
     assert rewards.rewrite_gold("0.5", {"id": "1"}) == "0.5"
+
+
+@pytest.mark.parametrize("name", ["verifier", "math_verify", "exact_match"])
+@pytest.mark.parametrize(("response", "gold"), [(response, gold) for response, gold, known in CANARIES if known < 0])
+def test_no_grader_pays_a_wrong_or_hostile_answer(name: str, response: str, gold: str) -> None:
+    if name == "math_verify":
+        pytest.importorskip("math_verify", reason="pip install 'math-verify[antlr4_9_3]'")
+    assert getattr(rewards, name)("", response, gold, {"id": "canary"}) == {"score": -1.0, "acc": 0.0}
