@@ -103,14 +103,19 @@ def read_last_lines(log: Path) -> str:
 
 
 def _kind(process: psutil.Process) -> str:
-    """What an essential process is; empty for any other. A process takes its title some time after its start."""
+    """What an essential process is; empty for any other, and until it has a command line, which it gets after its name.
+
+    A process takes its title later still.
+    """
     try:
-        name = process.name()
-        if name in RAY:
-            return f"Ray's {name}"
-        title = " ".join(process.cmdline()[:1])
+        name, command = process.name(), process.cmdline()
     except psutil.Error:
         return ""
+    if not command:
+        return ""
+    if name in RAY:
+        return f"Ray's {name}"
+    title = command[0]
     if title.startswith(RANK):
         return "a rank of the trainer"
     return "vLLM's engine" if title.startswith(ENGINE) else ""

@@ -52,18 +52,22 @@ def test_what_ends_before_the_trainer_is_lost(monkeypatch: pytest.MonkeyPatch, t
 def test_the_last_lines_of_rays_process_are_kept(tmp_path: Path) -> None:
     program = tmp_path / "raylet"
     program.symlink_to(sys.executable)
-    raylet = psutil.Popen([program, "-c", "import time; time.sleep(60)", f"--log_dir={tmp_path}"])
+    start = "import subprocess, sys, time; subprocess.Popen(sys.argv[1:]); time.sleep(60)"
+    command = [program, "-c", "import time; time.sleep(60)", f"--log_dir={tmp_path}"]
+    trainer = subprocess.Popen([sys.executable, "-c", start, *command])
     try:
-        while raylet.name() != "raylet":
-            time.sleep(0.01)
-        watched = EssentialProcesses(os.getpid())
-        assert watched.find_lost() == ""
+        watched = EssentialProcesses(trainer.pid)
+        while not watched._seen:  # it has its name before its command line, which says where it logs
+            assert watched.find_lost() == ""
+        ((_, raylet),) = watched._seen.values()
         (tmp_path / "raylet.out").write_text("started\n" * 9 + "no room for objects\n")
         (tmp_path / "raylet.err").write_text("\nterminate called\n")
-    finally:
         raylet.kill()
-        raylet.wait()
-    watched.find_lost()
+        assert has_ended(raylet.pid)
+        watched.find_lost()
+    finally:
+        trainer.kill()
+        trainer.wait()
     *_, out, err = watched.last_lines.splitlines()
     assert (out, err) == ("  raylet: no room for objects", "  raylet: terminate called")
     assert len(watched.last_lines.splitlines()) == 6
