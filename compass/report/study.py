@@ -10,7 +10,7 @@ from compass.durations import duration
 from compass.page.blocks import Bullets, Caution, Note, Part, Section, Table
 from compass.report.figures import bands_figure, draw_chart, forest_figure
 from compass.report.headline import format_points
-from compass.studies.statistics import Difference, compare_arms
+from compass.studies.statistics import Difference, compare_arms, interval
 from compass.studies.study import Study
 
 Runs = Sequence[tuple[str, int, Mapping[str, Any] | None]]
@@ -39,7 +39,11 @@ def study_sections(study: Study, runs: Runs, left: float | None = None, others: 
     return [
         _answer(study, runs, found, left, others),
         Section("Scores", [_scores(study, runs), *_per_benchmark(study, runs)], "scores"),
-        Section("Differences", [_differences(study, found), *_forest(study, found)], "differences"),
+        Section(
+            "Differences",
+            [_differences(study, found), *_compare_tokens(study, runs), *_forest(study, found)],
+            "differences",
+        ),
         Section("Training", [_training(study, runs), *_curves(study, runs)], "training"),
         Section("What was run", _what_was_run(study, runs), "runs"),
     ]
@@ -160,6 +164,23 @@ def _differences(study: Study, found: list[Difference]) -> Table:
     ]
     text = f"Power: the chance that the {len(study.seeds)} planned seeds find the smallest difference of interest, at the spread seen so far."
     return Table(head, rows, text=text)
+
+
+def _compare_tokens(study: Study, runs: Runs) -> list[Part]:
+    """How many more tokens than the first arm's training an arm's sampled, paired by seed as the scores are; empty before any pair."""
+    tokens: dict[str, dict[int, int]] = {arm: {} for arm in study.arms}
+    for arm, seed, run in runs:
+        if run and not run["failed"]:
+            tokens[arm][seed] = run["training"]["tokens"]
+    (first, reference), *others = tokens.items()
+    told = []
+    for arm, own in others:
+        if more := [own[seed] - reference[seed] for seed in own if seed in reference]:
+            limits = interval(more)
+            span = f" ({limits[0]:+,.0f} to {limits[1]:+,.0f})" if limits else ""
+            told.append(f"{arm}: {mean(more):+,.0f}{span}")
+    title = f"Tokens sampled in training, less those of {first}, with 95% interval:"
+    return [Note(title, "label"), Bullets(told)] if told else []
 
 
 def _training(study: Study, runs: Runs) -> Table:

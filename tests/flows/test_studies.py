@@ -259,9 +259,16 @@ def test_a_stopped_study_goes_on_with_every_run_once(repository: Path, tmp_path:
     assert [row[2] for row in sections[1].parts[0].rows] == ["50.5 ± 0.7", "40.0 ± 0.0"]  # the gain over the base
     assert sections[1].parts[0].rows[0][-1] == "9.0 ± 0.0"  # tokens per response of the evaluation
     assert sections[1].parts[1].rows == [["plain", "50.5 ± 0.7", "0.50 ± 0.71"], ["kl", "40.0 ± 0.0", "-10.0 ± 0.0"]]
+    assert sections[2].parts[2].lines == ["kl: +0"], "without an interval, as the seeds do not differ"
     assert sections[3].parts[0].rows[0][-2] == "6.2 ± 0.0"  # in training, over all iterations
     said = [getattr(part, "text", "") for part in sections[0].parts]
     assert not any("did not gain" in text for text in said)
+    longer = [
+        (arm, seed, run | {"training": {"seconds": 4, "tokens": 1018 + seed if arm == "kl" else 18}})
+        for arm, seed, run in results(repository)
+    ]
+    told = study_sections(read_study("kl", repository), longer)[2].parts[2].lines
+    assert told == ["kl: +1,000 (+994 to +1,007)"]  # 1000.5 ± 12.706 × 0.7071 / √2
     better_base = [(arm, seed, run | {"base": {"accuracy": 0.65}}) for arm, seed, run in results(repository)]
     said = [getattr(part, "text", "") for part in study_sections(read_study("kl", repository), better_base)[0].parts]
     assert next(text for text in said if "did not gain" in text).startswith("On average kl did not gain over the base")
