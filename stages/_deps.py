@@ -51,6 +51,7 @@ EVERYWHERE = frozenset(
         "compass/processes.py",
         "compass/progress.py",
         "compass/rl/failure.py",
+        "compass/rl/trainer_watch.py",
         "compass/runs",
         "compass/sampling/cluster.py",
         "compass/sampling/pool.py",

@@ -61,7 +61,8 @@ def test_an_rl_stage_depends_on_what_verl_loads_by_name_and_not_on_what_only_tel
         assert f"compass/rl/{loaded}.py" in code
     assert "compass/rl/cpu" in code
     assert "compass/rl" not in code
-    assert "compass/rl/failure.py" not in code
+    for telling in ("failure", "trainer_watch"):
+        assert f"compass/rl/{telling}.py" not in code
 
 
 EDITS = {
