@@ -36,8 +36,8 @@ from flows.run import RunRequest, RunResult, find_free_name, list_experiments
 from stages._deps import fit_graph
 from stages._rl_entries import filter_deps, reward_deps
 
-CURVES = ("accuracy", "entropy", "response_tokens", "left_out")
-"""What is kept of every iteration."""
+CURVES = ("accuracy", "entropy", "response_tokens", "left_out", "clipped", "kl")
+"""What is kept of every iteration, as far as it is measured."""
 
 WRITTEN = (FILE, "dvc.yaml", RESULTS.as_posix())
 """Tracked files that every study changes: their changes say nothing of the code."""

@@ -23,7 +23,7 @@ class Results:
     `summaries`: stage to the content of `metrics/<stage>.json`. `scores`: model to benchmark (or "average") to its
     scores, fractions from 0 to 1. `curves`: RL stage to columns of equal length: `step`, `reward`, `accuracy`,
     `response_tokens`, `left_out` (share of responses that the update did not use), and as far as every iteration has them `entropy`,
-    `grad_norm`, `cut_off` and, by their own names, the other metrics that `compass.curves` shows and that are not always 0. `counts`: rows of every curation stage. `planted`: what curation made of planted defects, None
+    `grad_norm`, `clipped`, `kl`, `cut_off` and, by their own names, the other metrics that `compass.curves` shows and that are not always 0. `counts`: rows of every curation stage. `planted`: what curation made of planted defects, None
     where nothing was planted. `findings`: RL stage to what its guards found. `tokens`: RL stage to the tokens of all responses that it sampled.
     """
 

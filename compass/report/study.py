@@ -8,13 +8,17 @@ from typing import Any
 
 from compass.durations import duration
 from compass.page.blocks import Bullets, Caution, Note, Part, Section, Table
-from compass.report.figures import bands_figure, draw_chart, forest_figure
+from compass.report.figures import DRAWN, bands_figure, draw_chart, forest_figure
 from compass.report.headline import format_points
 from compass.studies.statistics import Difference, compare_arms, interval
 from compass.studies.study import Study
 
 Runs = Sequence[tuple[str, int, Mapping[str, Any] | None]]
 """Every planned run: arm, seed, and its result as `flows.studies` keeps it; None where it is still to come."""
+
+
+OF_ITERATIONS = ("entropy", "response_tokens", "left_out", "clipped", "kl")
+"""Curves whose means over the iterations are told where they are not always 0."""
 
 
 def compare_runs(study: Study, runs: Runs) -> list[Difference]:
@@ -184,8 +188,10 @@ def _compare_tokens(study: Study, runs: Runs) -> list[Part]:
 
 
 def _training(study: Study, runs: Runs) -> Table:
-    rows, gains = [], _gains(study, runs)
-    for arm, own in _by_arm(study, runs).items():
+    rows, gains, arms = [], _gains(study, runs), _by_arm(study, runs)
+    curves = [run["curves"] for own in arms.values() for run in own]
+    shown = [name for name in OF_ITERATIONS if any(any(curve.get(name, ())) for curve in curves)]
+    for arm, own in arms.items():
         tokens = [run["training"]["tokens"] / 1000 for run in own]
         seconds = [run["training"]["seconds"] for run in own]
         per = (
@@ -194,13 +200,13 @@ def _training(study: Study, runs: Runs) -> Table:
             else []
         )
         means = [
-            _spread([mean(run["curves"][name]) for run in own if run["curves"].get(name)], factor)
-            for name, factor in (("entropy", 1), ("response_tokens", 1), ("left_out", 100))
+            _spread([mean(run["curves"][name]) for run in own if run["curves"].get(name)], DRAWN[name][1])
+            for name in shown
         ]
         rows.append([arm, _spread(tokens), _spread(seconds), _spread(per, 1000), *means])
-    head = ["arm", "1,000 tokens sampled", "seconds", "points gained per million tokens"]
-    head += ["entropy", "tokens per response", "left out, %"]
-    return Table(head, rows, text="Of all RL stages up to the model; the last three are means over their iterations.")
+    costs = ["1,000 tokens sampled", "seconds", "points gained per million tokens"]
+    text = "Of all RL stages up to the model; what follows the points are means over their iterations."
+    return Table(["arm", *costs, *(DRAWN[name][0] for name in shown)], rows, text=text)
 
 
 def _what_was_run(study: Study, runs: Runs) -> list[Part]:

@@ -68,6 +68,8 @@ try:
             pathlib.Path("data/rl-1").mkdir(parents=True, exist_ok=True)
             rows = {"step": [1, 1, 2], "reward": [1.0, -1.0, 1.0], "response_tokens": [5, 6, 7], "used": [True] * 3}
             pq.write_table(pa.table(rows), "data/rl-1/rewards.parquet")
+            steps = "step,actor/pg_clipfrac,actor/kl_loss\\n1,0.0,\\n2,0.125,\\n" if kl else "step\\n1\\n2\\n"
+            pathlib.Path("data/rl-1/steps.csv").write_text(steps)
         if name == "evaluate":
             score = 0.7 + 0.01 * seed - kl * (1 + 0.1 * seed)
             write("data/evaluate/done.json", [seed, kl])
@@ -260,7 +262,9 @@ def test_a_stopped_study_goes_on_with_every_run_once(repository: Path, tmp_path:
     assert sections[1].parts[0].rows[0][-1] == "9.0 ± 0.0"  # tokens per response of the evaluation
     assert sections[1].parts[1].rows == [["plain", "50.5 ± 0.7", "0.50 ± 0.71"], ["kl", "40.0 ± 0.0", "-10.0 ± 0.0"]]
     assert sections[2].parts[2].lines == ["kl: +0"], "without an interval, as the seeds do not differ"
-    assert sections[3].parts[0].rows[0][-2] == "6.2 ± 0.0"  # in training, over all iterations
+    training = sections[3].parts[0]  # means over all iterations; without what was always 0, or is measured in no run
+    assert training.head[-2:] == ["response length, tokens", "clipped tokens, %"]
+    assert [row[-2:] for row in training.rows] == [["6.2 ± 0.0", "–"], ["6.2 ± 0.0", "6.2 ± 0.0"]]
     said = [getattr(part, "text", "") for part in sections[0].parts]
     assert not any("did not gain" in text for text in said)
     longer = [
@@ -288,7 +292,11 @@ def check_kept(found: list) -> None:
     assert kept["settings"] == {"rl.loss.kl_coef": 0.1, "seed": 0}
     assert kept["scores"]["accuracy"] == pytest.approx(0.6)
     assert kept["training"] == {"seconds": 4, "tokens": 18}
-    assert kept["curves"]["accuracy"] == [0.5, 1.0]
+    assert (kept["curves"]["accuracy"], kept["curves"]["clipped"], kept["curves"]["kl"]) == (
+        [0.5, 1.0],
+        [0.0, 0.125],
+        [],
+    )
     assert kept["ran"] == ["rl-1", "evaluate", "report"]
     assert kept["dirty"] == "false"  # although params.yaml has the values of the run
 
