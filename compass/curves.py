@@ -49,7 +49,7 @@ CURVES = (
     Curve("actor/lr", "update/learning_rate"),
     Curve("actor/pg_clipfrac", "update/clipped_share", "clipped tokens, %", percent=True, column="clipped"),
     Curve("actor/ppo_kl", "update/kl_to_rollout_policy"),
-    Curve("actor/kl_loss", "update/kl_to_reference", "KL to the start", column="kl"),
+    Curve("actor/kl_loss", "update/kl_to_reference", "KL to the start, averaged as the loss", column="kl"),
     Curve("actor/reward_kl_penalty", "update/kl_in_reward", "KL taken off the reward, per token"),
     Curve("actor/reward_kl_penalty_coeff", "update/kl_coefficient"),
     Curve("actor/entropy_coef", "update/entropy_coefficient", "entropy coefficient"),

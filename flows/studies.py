@@ -37,7 +37,7 @@ from stages._deps import fit_graph
 from stages._rl_entries import filter_deps, reward_deps
 
 CURVES = ("accuracy", "entropy", "response_tokens", "left_out", "clipped", "kl")
-"""What is kept of every iteration, as far as it is measured."""
+"""What is kept of every iteration, as far as all stages measure it."""
 
 WRITTEN = (FILE, "dvc.yaml", RESULTS.as_posix())
 """Tracked files that every study changes: their changes say nothing of the code."""
@@ -346,7 +346,8 @@ def measure_run(root: Path, settings: Settings, model: str) -> dict[str, Any]:
     training = {"seconds": 0.0, "tokens": 0}
     for stage in stages:
         for name in CURVES:
-            curves.setdefault(name, []).extend(round(value, 5) for value in found.curves[stage].get(name, ()))
+            if all(name in found.curves[one] for one in stages):
+                curves.setdefault(name, []).extend(round(value, 5) for value in found.curves[stage][name])
         facts = found.summaries[stage]["metrics"]
         training["seconds"] += facts["seconds_per_step"] * facts["steps"]
         training["tokens"] += found.tokens[stage]

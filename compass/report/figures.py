@@ -180,8 +180,9 @@ def bands_figure(groups: Mapping[str, Sequence[Mapping[str, Sequence[float]]]], 
     for name, axes in panels.items():
         factor = DRAWN.get(name, (name, 1.0))[1]
         for number, (group, runs) in enumerate(groups.items(), start=1):
-            length = min((len(run.get(name, ())) for run in runs), default=0)
-            columns = list(zip(*(run.get(name, ())[:length] for run in runs), strict=True))
+            measured = [run[name] for run in runs if run.get(name)]
+            length = min(map(len, measured), default=0)
+            columns = list(zip(*(values[:length] for values in measured), strict=True))
             means = [factor * sum(values) / len(values) for values in columns]
             steps = range(1, length + 1)
             axes.plot(steps, means, color=colour(number), label=_label(group), lw=1.4)

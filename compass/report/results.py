@@ -8,12 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from compass.curves import CURVES, SHOWN, read_steps, unlisted_curves
+from compass.curves import CURVES, read_steps, unlisted_curves
 from compass.ledger import Counts
 from compass.records import RecordError
 from compass.report.outputs import find_outputs
 from compass.report.planted import measure_folder
 from compass.settings.pipeline import AFTER_RL, BEFORE_RL
+
+TOLD_AT_ZERO = ("entropy", "grad_norm", "cut_off")
+"""Curves that say something where they are always 0."""
 
 
 @dataclass(frozen=True)
@@ -103,8 +106,8 @@ def _curve(path: Path) -> tuple[dict[str, list[float]], int]:
 
 
 def _measured_curves(folder: Path, steps: Sequence[float]) -> dict[str, list[float]]:
-    """What was measured in every iteration of a stage, of the metrics that the report draws; those that were always 0 only where the
-    table gives them a short name."""
+    """What was measured in every iteration of a stage, of the metrics that the report draws; those that were always 0 are left out but for
+    `TOLD_AT_ZERO`."""
     path = folder / "steps.csv"
     if not path.exists():
         return {}
@@ -113,7 +116,7 @@ def _measured_curves(folder: Path, steps: Sequence[float]) -> dict[str, list[flo
     wanted |= {name: name for name in unlisted_curves(name for row in rows.values() for name in row)}
     whole = {name: [rows.get(int(step), {}).get(metric) for step in steps] for name, metric in wanted.items()}
     curves = {name: values for name, values in whole.items() if None not in values}
-    return {name: curve for name, curve in curves.items() if any(curve) or not name.startswith(SHOWN)}
+    return {name: curve for name, curve in curves.items() if any(curve) or name in TOLD_AT_ZERO}
 
 
 def read_json(path: Path) -> dict[str, Any]:

