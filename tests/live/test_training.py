@@ -12,6 +12,8 @@ from compass.rl.metrics import write_curves
 from compass.rl.rollouts import write_rewards, write_rollouts
 from compass.runs.progress import stage_progress
 
+KL = "KL to the start, averaged as the loss"
+
 
 def blocks(root: Path, step: int | None = None, reader: Reader | None = None) -> dict[str, Any]:
     state = (reader or Reader(root)).state("rl-1", step)
@@ -37,7 +39,7 @@ def test_curves_are_of_all_responses_and_of_verls_metrics(repository: Path, trai
     assert values(charts, "Clipped tokens, %") == {"clipped tokens, %": [0.01] * 3}
     assert values(charts, "Time per iteration, s") == {"rollout": [2.0] * 3, "update": [1.0] * 3, "other": [1.0] * 3}
     assert values(charts, "Throughput, tokens per second") == {"tokens per second": [1000.0] * 3}
-    assert "KL to the start" not in [item["title"] for item in charts["items"]]
+    assert KL not in [item["title"] for item in charts["items"]]
     assert [item["last"] for item in charts["items"]] == [20] * len(charts["items"])
     figures = {item["name"]: item["value"] for item in seen["figures"]["items"]}
     assert figures["accuracy"] == "87.5%"
@@ -52,7 +54,7 @@ def test_kl_is_drawn_where_it_is_on_and_what_is_no_number_is_a_gap(repository: P
     with stage_progress("rl-1", repository):
         os.utime(trainer.paths.rewards)
         charts = blocks(repository)["charts"]
-    assert values(charts, "KL to the start") == {"KL to the start": [0.02, 0.03]}
+    assert values(charts, KL) == {KL: [0.02, 0.03]}
     assert values(charts, "KL taken off the reward, per token") == {"KL taken off the reward, per token": [None, 0.01]}
     assert values(charts, "Explained variance of the critic") == {"explained variance of the critic": [None, 0.4]}
     assert values(charts, "Reward of greedy responses") == {"reward of greedy responses": [None, 0.5]}
