@@ -23,10 +23,10 @@ OF_ITERATIONS = ("entropy", "response_tokens", "left_out", "clipped", "kl")
 
 def compare_runs(study: Study, runs: Runs) -> list[Difference]:
     """Every arm against the first, by the study's own measure."""
-    scores: dict[str, dict[int, float]] = {arm: {} for arm in study.arms}
-    for arm, seed, run in runs:
-        if run and not run["failed"]:
-            scores[arm][seed] = run["scores"][study.measure]
+    scores = {
+        arm: {seed: run["scores"][study.measure] for seed, run in own.items()}
+        for arm, own in _by_seed(study, runs).items()
+    }
     return compare_arms(scores, smallest=study.smallest_difference / 100, planned=len(study.seeds))
 
 
@@ -172,14 +172,11 @@ def _differences(study: Study, found: list[Difference]) -> Table:
 
 def _compare_tokens(study: Study, runs: Runs) -> list[Part]:
     """How many more tokens than the first arm's training an arm's sampled, paired by seed as the scores are; empty before any pair."""
-    tokens: dict[str, dict[int, int]] = {arm: {} for arm in study.arms}
-    for arm, seed, run in runs:
-        if run and not run["failed"]:
-            tokens[arm][seed] = run["training"]["tokens"]
-    (first, reference), *others = tokens.items()
+    (first, reference), *others = _by_seed(study, runs).items()
     told = []
     for arm, own in others:
-        if more := [own[seed] - reference[seed] for seed in own if seed in reference]:
+        shared = [seed for seed in own if seed in reference]
+        if more := [own[seed]["training"]["tokens"] - reference[seed]["training"]["tokens"] for seed in shared]:
             limits = interval(more)
             span = f" ({limits[0]:+,.0f} to {limits[1]:+,.0f})" if limits else ""
             told.append(f"{arm}: {mean(more):+,.0f}{span}")
@@ -240,8 +237,15 @@ def _curves(study: Study, runs: Runs) -> list[Part]:
     return list(draw_chart("curves", text, lambda width: bands_figure(groups, width)))
 
 
+def _by_seed(study: Study, runs: Runs) -> dict[str, dict[int, Mapping[str, Any]]]:
+    """Arm to seed to its run, of the runs that ended well."""
+    return {
+        arm: {seed: run for name, seed, run in runs if name == arm and run and not run["failed"]} for arm in study.arms
+    }
+
+
 def _by_arm(study: Study, runs: Runs) -> dict[str, list[Mapping[str, Any]]]:
-    return {arm: [run for name, _, run in runs if name == arm and run and not run["failed"]] for arm in study.arms}
+    return {arm: list(own.values()) for arm, own in _by_seed(study, runs).items()}
 
 
 def _gains(study: Study, runs: Runs) -> dict[str, list[float]]:

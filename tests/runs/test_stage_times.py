@@ -40,7 +40,7 @@ def test_a_broken_record_is_no_record(tmp_path: Path) -> None:
     assert read_times(tmp_path) == {}
 
 
-@pytest.mark.parametrize(("share", "seen"), [(1.0, True), (1e-6, False)], ids=["often", "once a day"])
+@pytest.mark.parametrize(("share", "seen"), [(1.0, True), (1e-6, False)], ids=["often", "seldom"])
 def test_what_child_processes_take_counts(monkeypatch: pytest.MonkeyPatch, share: float, seen: bool) -> None:
     monkeypatch.setattr("compass.runs.stage_times.LOOK_S", 0.1)
     monkeypatch.setattr("compass.runs.stage_times.MEMORY_SHARE", share)
