@@ -1,9 +1,9 @@
-"""Draw the README's pictures: the graph of stages from dvc.yaml, the accuracies from docs/measurements/results.md.
+"""Draw the pictures of the docs: the graph of stages from dvc.yaml, accuracies and studies from docs/measurements/.
 
     python docs/figures.py
 
-Writes docs/images/stages.svg and docs/images/accuracy.svg. Backgrounds are transparent and lines mid-grey, so that both
-can be read on light and on dark pages. The same inputs give the same bytes.
+Writes stages.svg, accuracy.svg and studies.svg to docs/images/. Backgrounds are transparent and lines mid-grey, so that
+all can be read on light and on dark pages. The same inputs give the same bytes.
 """
 
 from __future__ import annotations
@@ -150,6 +150,44 @@ def draw_accuracy(path: Path) -> None:
     _save(figure, path)
 
 
+def study_differences(text: str) -> dict[str, list[tuple[str, float, float, float, str]]]:
+    """Study to (arm, difference, low, high, verdict) per arm but the first, from the table in docs/measurements/studies.md."""
+    row = re.compile(r"\| (?:\[`(.+?)`\]\(.*?\) )?\| (.+?) \| (\S+) \((\S+) to (\S+)\) \| ([a-z ]+?)(?: \(.*)? \|")
+    found: dict[str, list[tuple[str, float, float, float, str]]] = {}
+    study = ""
+    for name, arm, difference, low, high, verdict in row.findall(text):
+        study = name or study
+        found.setdefault(study, []).append((arm, float(difference), float(low), float(high), verdict))
+    return found
+
+
+def draw_studies(path: Path) -> None:
+    """Every arm's difference from the first arm of its study with the 95% interval, and a band of 3 points around 0."""
+    studies = study_differences((ROOT / "docs/measurements/studies.md").read_text(encoding="utf-8"))
+    rows = [(study, place, *one) for study, arms in studies.items() for place, one in enumerate(arms)]
+    figure, axes = plt.subplots(figsize=(7.6, 0.6 + 0.27 * (len(rows) + len(studies))))
+    axes.axvspan(-3, 3, color=GREY, alpha=0.18, linewidth=0)
+    axes.axvline(0, color=GREY, linewidth=1)
+    y, labels = 0, []
+    for study, place, arm, difference, low, high, _ in rows:
+        if place == 0:
+            name = {"color": GREY, "ha": "right", "va": "center", "weight": "bold", "fontsize": 9}
+            axes.text(-0.012, y, study, transform=axes.get_yaxis_transform(), **name)
+            y += 1
+        errors = [[difference - low], [high - difference]]
+        axes.errorbar([difference], [y], xerr=errors, color=DATA, marker="o", markersize=4, capsize=3, linewidth=1.4)
+        labels.append((y, arm))
+        y += 1
+    axes.set(ylim=(y - 0.3, -0.7), xlabel="difference from the first arm, points of accuracy (95% interval)")
+    axes.set_yticks(*zip(*labels, strict=True))
+    axes.tick_params(colors=GREY, labelcolor=GREY, labelsize=9)
+    axes.tick_params(axis="y", length=0)
+    axes.xaxis.label.set_color(GREY)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.spines["bottom"].set_color(GREY)
+    _save(figure, path)
+
+
 def _save(figure: plt.Figure, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, transparent=True, bbox_inches="tight", metadata={"Date": None, "Creator": None})
@@ -161,3 +199,4 @@ if __name__ == "__main__":
         raise SystemExit(f"dvc.yaml has stages without a place in PLACES: {sorted(unplaced)}")
     draw_stages(IMAGES / "stages.svg")
     draw_accuracy(IMAGES / "accuracy.svg")
+    draw_studies(IMAGES / "studies.svg")

@@ -1,7 +1,9 @@
 """What README.md and docs/ promise exists: files, links, commands with their flags, settings, answers that are equal."""
 
 import contextlib
+import filecmp
 import importlib.util
+import json
 import os
 import re
 import shlex
@@ -9,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,6 +21,8 @@ from cyclopts import MissingArgumentError
 import compass
 from compass.cli import COMMANDS, build_app
 from compass.settings import load_settings
+from compass.studies.statistics import compare_arms
+from compass.studies.study import read_study
 from compass.verifier import verify
 from flows.overrides import compare_files
 
@@ -32,11 +37,16 @@ INVENTED = re.compile(r"NAME|mine\.yaml|opinion\.py")
 """Parts of paths that a page only invents."""
 
 
-def made_pages() -> dict[str, str]:
-    """The pages of the site that are made from the code."""
-    spec = importlib.util.spec_from_file_location("site_pages", ROOT / "docs/site_pages.py")
+def import_script(path: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(Path(path).stem, ROOT / path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    return module
+
+
+def made_pages() -> dict[str, str]:
+    """The pages of the site that are made from the code."""
+    module = import_script("docs/site_pages.py")
     return {f"reference/{name}.md": getattr(module, f"{name}_page")() for name in ("commands", "settings", "api")}
 
 
@@ -209,6 +219,31 @@ def test_the_readme_shows_every_stage() -> None:
     for stage in stages:
         assert re.search(rf"\b{stage}\b", TEXT["README.md"]) or stage.startswith("rl-"), stage
         assert f">{stage}</text>" in picture, f"{stage}: run docs/figures.py"
+
+
+def test_pictures_show_what_the_pages_say(tmp_path: Path) -> None:
+    figures = import_script("docs/figures.py")
+    for name in ("stages", "accuracy", "studies"):
+        getattr(figures, f"draw_{name}")(tmp_path / f"{name}.svg")
+        assert filecmp.cmp(tmp_path / f"{name}.svg", ROOT / f"docs/images/{name}.svg", shallow=False), (
+            f"{name}.svg: run docs/figures.py"
+        )
+
+
+def test_the_table_of_studies_says_what_their_results_hold() -> None:
+    table = import_script("docs/figures.py").study_differences(TEXT["docs/measurements/studies.md"])
+    verdicts = {"too few seeds": "cannot be told apart", "cannot tell": "cannot be told apart"}
+    for name, rows in table.items():
+        study = read_study(name, ROOT)
+        scores: dict[str, dict[int, float]] = {arm: {} for arm in study.arms}
+        for run in json.loads((ROOT / f"studies/results/{name}.json").read_text(encoding="utf-8"))["runs"]:
+            scores[run["arm"]][run["seed"]] = run["scores"][study.measure]
+        assert all(sorted(own) == sorted(study.seeds) for own in scores.values()), f"{name}: not all runs are done"
+        found = compare_arms(scores, smallest=study.smallest_difference / 100, planned=len(study.seeds))
+        assert len(rows) == len(found), name
+        for (_, *told, verdict), one in zip(rows, found, strict=True):
+            assert told == pytest.approx([100 * one.mean, *(100 * edge for edge in one.interval)], abs=0.05), one.arm
+            assert verdict == verdicts.get(one.verdict, one.verdict), one.arm
 
 
 def test_the_reference_has_every_command_and_every_setting() -> None:
