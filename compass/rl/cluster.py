@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import socket
 import time
 from collections.abc import Mapping
@@ -80,6 +81,29 @@ def check_reachable(config: DictConfig) -> None:
             f"no Ray cluster answers at {address} ({error}): set `rl.resources.ray_address` (or the variable RAY_ADDRESS) to the "
             "address that `ray start --head` printed, and look with `ray status` whether it runs"
         ) from None
+
+
+def draw_job() -> str:
+    """Eight hexadecimal digits by which Ray is to know the job of a stage in a cluster of its own.
+
+    verl names the socket through which an engine gets its weights by Ray's job, and Ray calls the first of every cluster 1: of two stages on
+    one machine, an engine could get the other's weights.
+    """
+    return secrets.token_hex(3) + "00"  # all f stands for no job
+
+
+def start(options: Mapping[str, Any], job: str) -> None:
+    """Start a cluster of the stage's own.
+
+    Args:
+        options: of `ray.init`.
+        job: as of `draw_job`.
+    """
+    import ray
+    import ray._private.state
+
+    ray._private.state.next_job_id = lambda: ray.JobID(bytes.fromhex(job))
+    ray.init(**options)
 
 
 def join(options: Mapping[str, Any]) -> None:

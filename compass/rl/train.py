@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compass.environment import QUIET
-from compass.rl.cluster import await_cluster, check_reachable, join, joins, worker_environment
+from compass.rl.cluster import await_cluster, check_reachable, draw_job, join, joins, start, worker_environment
 from compass.rl.trainer_watch import ClusterWatch
 
 if TYPE_CHECKING:
@@ -33,14 +33,15 @@ def main(path: str) -> None:
     if joins(config):
         check_reachable(config)
     with tempfile.TemporaryDirectory(prefix="compass-") as folder:
-        environment = _ray_environment(config, Path(folder))
+        job = draw_job()
+        environment = _ray_environment(config, Path(folder), job)
         _check(config)
 
         import ray
 
         ray_init = OmegaConf.merge(config.ray_kwargs.ray_init, {"runtime_env": environment})
         options = OmegaConf.to_container(ray_init, resolve=True)
-        join(options) if joins(config) else ray.init(**options)
+        join(options) if joins(config) else start(options, job)
         try:
             await_cluster(config)
             from verl.trainer.main_ppo import TaskRunnerV1
@@ -64,14 +65,14 @@ def main(path: str) -> None:
             ray.shutdown()
 
 
-def _ray_environment(config: DictConfig, folder: Path) -> dict[str, Any]:
+def _ray_environment(config: DictConfig, folder: Path, job: str) -> dict[str, Any]:
     """Ray's runtime environment; on the CPU the processes of a cluster of its own are forked from this one as it is now."""
     on_cpu, joined = config.trainer.device == "cpu", joins(config)
     forks = on_cpu and not joined
     if forks:
         from compass.rl.cpu import fork_server
 
-        fork_server.prepare_ray()
+        fork_server.prepare_ray(job)
 
     from verl.trainer.constants_ppo import get_ppo_ray_runtime_env
 

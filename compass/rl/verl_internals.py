@@ -104,6 +104,12 @@ CALLED = (
 
 REPLACED = (
     Internal(
+        "ray._private.state:next_job_id",
+        (),
+        "compass.rl.cluster:start",
+        "a number of its own for the job of each cluster, by which verl names sockets that all runs on a machine share",
+    ),
+    Internal(
         "verl.utils.model:load_valuehead_model",
         ("local_path", "torch_dtype", "model_config", "trust_remote_code"),
         "compass.rl.weights:replace_loader",
@@ -134,4 +140,4 @@ REPLACED = (
         "each response keeps its seed next to one that has none",
     ),
 )
-"""Functions that the project puts one of its own in the place of, in processes of a stage alone; all but the first on the CPU."""
+"""Functions that the project puts one of its own in the place of, in processes of a stage alone; all but the first two on the CPU."""

@@ -2,6 +2,7 @@
 
 import os
 import socket
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -118,6 +119,24 @@ def test_an_address_at_which_nothing_answers_is_told_at_once(monkeypatch: pytest
         check_reachable(config(address=address))
     monkeypatch.delenv("RAY_ADDRESS")
     check_reachable(config(address="auto"))  # Ray looks for it
+
+
+STARTED = """
+import ray
+from compass.rl.cluster import draw_job, start
+for _ in range(2):
+    start({"address": "local", "num_cpus": 1, "include_dashboard": False, "log_to_driver": False}, draw_job())
+    print(ray.get(ray.remote(lambda: ray.get_runtime_context().get_job_id()).remote()))
+    ray.shutdown()
+"""
+
+
+@pytest.mark.slow
+def test_no_two_clusters_of_a_machine_have_a_job_of_the_same_name() -> None:
+    ended = subprocess.run([sys.executable, "-c", STARTED], capture_output=True, text=True, check=True)
+    first, second = ended.stdout.split()
+    assert first != second
+    assert "01000000" not in (first, second), "Ray's own first number"
 
 
 def test_why_a_cluster_could_not_be_joined_is_told_with_what_to_do(library: Any) -> None:

@@ -65,9 +65,6 @@ MODULES = (
 )
 """A module missing here costs seconds in each process."""
 
-FIRST_JOB = "01000000"
-"""Ray's id of the first job of a new cluster."""
-
 MAX_FILES = 250  # the kernel passes at most 253 at once
 
 
@@ -114,13 +111,16 @@ def start(folder: Path) -> Path:
     return client
 
 
-def prepare_ray() -> None:
+def prepare_ray(job: str) -> None:
     """Give Ray what its workers read from the environment once, on import; call it before Ray is imported.
 
-    A worker's job is the first and only one of its cluster. The process whose end ends the workers becomes the
-    trainer, not the raylet, whose id is not known yet; the raylet ends with the trainer too.
+    The process whose end ends the workers becomes the trainer, not the raylet, whose id is not known yet; the raylet ends with
+    the trainer too.
+
+    Args:
+        job: the only one of the cluster, in hexadecimal digits.
     """
-    os.environ["RAY_JOB_ID"] = FIRST_JOB
+    os.environ["RAY_JOB_ID"] = job
     os.environ["RAY_RAYLET_PID"] = str(os.getpid())
 
 
