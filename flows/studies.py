@@ -33,14 +33,14 @@ from compass.settings.section import Section
 from compass.studies.study import FOLDER, RESULTS, Study, find_model, list_measures
 from flows.overrides import FILE, change_text, check_edits, find_parameters
 from flows.run import RunRequest, RunResult, find_free_name, list_experiments
-from stages._deps import fit_graph
+from stages._deps import fit_graph, is_committed
 from stages._rl_entries import filter_deps, reward_deps
 
 CURVES = ("accuracy", "entropy", "response_tokens", "left_out", "clipped", "kl")
 """What is kept of every iteration, as far as all stages measure it."""
 
 WRITTEN = (FILE, "dvc.yaml", RESULTS.as_posix())
-"""Tracked files that every study changes: their changes say nothing of the code."""
+"""Tracked files that every study changes: their changes say nothing of the code, but for edits of dvc.yaml that no parameter asks for."""
 
 WITHOUT_SCORES: Any = {
     "rl": True,  # each stage of it by itself
@@ -296,7 +296,7 @@ def run_study(name: str, study: Study, root: Path, *, start: Start, show: Callab
             facts["failed"] = ended is None
             seconds = time.monotonic() - clock if ended is None else ended.seconds  # without the wait for its turn
             facts |= {"started": began.isoformat(timespec="seconds"), "seconds": round(seconds)}
-            facts |= {"settings": dict(one.overrides), **git_state(root, without=WRITTEN)}
+            facts |= {"settings": dict(one.overrides), **_read_commit(root, one.settings)}
             if ended is None:
                 failed += 1
                 facts["failure"] = _find_failure(root, began.timestamp())
@@ -311,6 +311,12 @@ def run_study(name: str, study: Study, root: Path, *, start: Start, show: Callab
     finally:
         _put_back_profile(study, planned, root)
     return 3 if failed else 0
+
+
+def _read_commit(root: Path, settings: Settings) -> dict[str, str]:
+    """The commit of a run, and whether anything but what its parameters ask for is changed since."""
+    state = git_state(root, without=WRITTEN)
+    return state | {"dirty": "true"} if state and not is_committed(root, settings) else state
 
 
 def _put_back_profile(study: Study, planned: Sequence[Planned], root: Path) -> None:

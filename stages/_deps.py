@@ -23,6 +23,7 @@ import yaml
 
 from compass.errors import UserError
 from compass.files import write_text
+from compass.runs.repository import ask_git
 from compass.settings import Settings, SettingsError, load_settings
 from stages._rl_entries import (
     CURATION,
@@ -231,11 +232,24 @@ def main(root: Path = Path()) -> None:
     print(f"{root / 'dvc.yaml'}: {'written; `git diff dvc.yaml` shows what changed' if written else 'as it was'}")
 
 
+def is_committed(root: Path, settings: Settings) -> bool:
+    """Whether dvc.yaml is the committed one, or what that one becomes for these parameters; True outside a git repository."""
+    committed = ask_git(root, "show", "HEAD:./dvc.yaml")
+    if committed is None:
+        return True
+    text = (root / "dvc.yaml").read_text(encoding="utf-8").strip()
+    return committed == text or _fit_text(committed + "\n", root, settings).strip() == text
+
+
+def _fit_text(text: str, root: Path, settings: Settings) -> str:
+    text = write_entries(text, start_deps(settings), reward_deps(settings, root))
+    return write_deps(text, root, settings)
+
+
 def _write_graph(root: Path, settings: Settings) -> bool:
     path = root / "dvc.yaml"
     before = path.read_text(encoding="utf-8")
-    text = write_entries(before, start_deps(settings), reward_deps(settings, root))
-    text = write_deps(text, root, settings)
+    text = _fit_text(before, root, settings)
     if text == before:
         return False
     write_text(path, text)

@@ -15,7 +15,7 @@ from compass.settings import Settings, SettingsError, load_settings
 from flows.run import RunRequest, check_request
 from flows.run import run as run_pipeline
 from flows.status import read_status
-from stages._deps import fit_graph, graph, main, write_deps
+from stages._deps import fit_graph, graph, is_committed, main, write_deps
 from stages._rl_entries import check_names, named_deps, rl_names, start_deps, write_entries
 from tests.conftest import changed_profile, fitted_graph
 
@@ -242,6 +242,20 @@ def test_a_function_that_is_no_longer_named_leaves_the_graph(repository: Path) -
     (repository / "params.yaml").write_text(text)
     assert fit_graph(repository)
     assert (repository / "dvc.yaml").read_text() == fitted
+
+
+def test_only_what_parameters_ask_for_may_differ_from_the_committed_graph(repository: Path) -> None:
+    settings = load_settings(repository / "params.yaml")
+    assert is_committed(repository, settings), "no git, nothing to compare with"
+    for words in (["init", "-q"], ["add", "dvc.yaml"], ["commit", "-qm", "the graph of other RL stages"]):
+        subprocess.run(["git", *words], cwd=repository, check=True)
+    assert fit_graph(repository)
+    assert is_committed(repository, settings)
+    path = repository / "dvc.yaml"
+    path.write_text(path.read_text().replace("cmd: python -m stages.grade", "cmd: python -m stages.grade --fast"))
+    assert not is_committed(repository, settings)
+    path.write_text("stages:\n  train:\n    cmd: python train.py\n")
+    assert not is_committed(repository, settings)
 
 
 def test_a_graph_of_another_layout_stays_whole(repository: Path) -> None:
