@@ -209,7 +209,7 @@ def forecast(settings: Settings, machine: Machine, known: Known, root: Path) -> 
         _add_base(plan, settings, policy)
     if shape := grader or policy:
         count = graded * settings.grade.rollouts
-        _add_sampling(plan, "grade", (count, count, count), shape, settings.grade.sampling, known)
+        _add_sampling(plan, "grade", (count, count, count), shape, settings, known)
     if policy:
         for name, stage in settings.rl.stages.items():
             _add_training(plan, name, stage, policy, known)
@@ -285,24 +285,23 @@ def sampling_hours(
     split: int = 1,
     memory: float = 0.85,
 ) -> Range:
-    """Hours that one engine takes, as grading and evaluation have it.
+    """Hours that engines take to sample, as grading and evaluation have them.
 
     Args:
-        machine: what it runs on; of its GPUs the engine takes those that it is split over.
+        machine: what they run on, all of its GPUs together.
         shape: the models'.
         responses: of all models together.
         lengths: mean tokens of a response.
         limit: on a response's tokens.
         start: seconds before it samples.
         models: sampled one after another.
-        split: GPUs of the engine (tensor parallel).
+        split: GPUs per engine (tensor parallel).
         memory: share of a GPU's memory for the engine.
     """
-    engine = replace(machine, gpus=min(machine.gpus, split))
 
     def hours(count: float, length: float) -> float:
         load = _make_load(machine, count / models, length, limit)
-        return (start + models * _seconds_to_sample(engine, shape, load, split=split, memory=memory)) / 3600
+        return (start + models * _seconds_to_sample(machine, shape, load, split=split, memory=memory)) / 3600
 
     low, middle, high = map(hours, responses, lengths)
     return low, middle, high
@@ -325,20 +324,44 @@ def _add_base(plan: Forecast, settings: Settings, shape: Shape) -> None:
     plan.stages.append(StageForecast("base", 0, 0.0, flops / 1e15, None, hours))
 
 
+def _find_engine_gpus(settings: Settings, machine: Machine, split: int) -> int:
+    """GPUs on which `grade` or `evaluate` sample: those of one node, or of as many engines as the settings name."""
+    engines, nodes = settings.engines, max((stage.resources.nodes for stage in settings.rl.stages.values()), default=1)
+    if engines.count:
+        return min(machine.gpus, engines.count * split)
+    return machine.gpus if engines.address else machine.gpus // nodes
+
+
 def _add_sampling(
-    plan: Forecast, name: str, responses: Range, shape: Shape, sampling: Sampling, known: Known, *, models: int = 1
+    plan: Forecast,
+    name: str,
+    responses: Range,
+    shape: Shape,
+    settings: Settings,
+    known: Known,
+    *,
+    models: int = 1,
 ) -> None:
-    """A stage that samples with an engine of its own."""
+    """A stage that samples with engines of its own, `grade` or `evaluate`."""
+    sampling: Sampling = getattr(settings, name).sampling
     gpu, limit, split = plan.machine.gpu, sampling.max_tokens, sampling.tensor_parallel
     lengths = _note_lengths(plan, name, limit, known)
     start = start_seconds(plan.machine, name) * (models if gpu else 1)
     hours = sampling_hours(
-        plan.machine, shape, responses, lengths, limit=limit, start=start, models=models, split=split, memory=sampling.memory
-    )  # fmt: skip
+        replace(plan.machine, gpus=_find_engine_gpus(settings, plan.machine, split)),
+        shape,
+        responses,
+        lengths,
+        limit=limit,
+        start=start,
+        models=models,
+        split=split,
+        memory=sampling.memory,
+    )
     memory = None
     if gpu:
-        least = sum(sampling_parts(shape, split=split, length=sampling.max_model_len).values())
-        memory = max(sampling.memory * gpu.memory_gb, least)
+        parts = sampling_parts(shape, split=split, length=sampling.max_model_len, dtype=sampling.dtype)
+        memory = max(sampling.memory * gpu.memory_gb, sum(parts.values()))
         if short := find_sampling_shortage(name, sampling, shape, gpu):
             plan.shortages.append(Shortage(name, *short))
     load = _make_load(plan.machine, responses[1], lengths[1], limit)
@@ -402,7 +425,7 @@ def _add_evaluation(plan: Forecast, settings: Settings, shape: Shape, known: Kno
     # The rounds after the first are of the two models that decide.
     more = 2 * items * (asked.at_most - asked.samples) if asked.until == "verdict" else 0
     responses = first, first + more // 2, first + more
-    _add_sampling(plan, "evaluate", responses, shape, asked.sampling, known, models=models * (1 + prompts))
+    _add_sampling(plan, "evaluate", responses, shape, settings, known, models=models * (1 + prompts))
     if more:
         shown = f"half of those between {asked.samples} and {asked.at_most} (none to all)"
         plan.inputs.append(Input("evaluate", "samples until a verdict", shown, "assumed"))

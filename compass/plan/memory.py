@@ -39,14 +39,26 @@ def state_bytes(stage: RlStage, shape: Shape) -> int:
     return STATE_BYTES * shape.parameters
 
 
+def bytes_beside(stage: RlStage, shape: Shape) -> dict[str, int]:
+    """Bytes of what is held beside the policy's training state: a critic's, and the weights that a KL penalty compares with (with LoRA those
+    under the matrices)."""
+    penalty = stage.loss.kl_coef > 0 or stage.reward.kl_coef > 0
+    return {
+        "critic": state_bytes(stage, shape) if stage.advantage.estimator == "gae" else 0,
+        "reference of the KL": 4 * shape.parameters if penalty and not stage.lora.rank else 0,
+    }
+
+
 def training_parts(stage: RlStage, shape: Shape, gpus: int) -> dict[str, float]:
     """GB per GPU at the peak of an update, by part; `gpus` are those of all nodes."""
-    resources = stage.resources
+    resources, shards = stage.resources, count_shards(stage, gpus)
     tokens = resources.micro_batch_tokens
-    state = 0.0 if resources.offload == "always" else state_bytes(stage, shape) / count_shards(stage, gpus)
+    state = 0.0 if resources.offload == "always" else state_bytes(stage, shape) / shards
+    beside = bytes_beside(stage, shape) if resources.offload == "none" else {}
     largest = max(shape.layer_parameters, shape.vocabulary * shape.hidden)
     parts = {
         "parameters, gradients, AdamW": state,
+        **{name: size / shards for name, size in beside.items()},
         "one layer, gathered": 6 * largest,
         "kept activations": 2 * tokens * shape.hidden * shape.layers,
         "a layer's activations": ACTIVATION_BYTES * tokens * shape.hidden,
@@ -56,11 +68,13 @@ def training_parts(stage: RlStage, shape: Shape, gpus: int) -> dict[str, float]:
     return {name: size / 1e9 for name, size in parts.items() if size} | {"CUDA, NCCL": CONTEXT_GB}
 
 
-def sampling_parts(shape: Shape, *, split: int, length: int) -> dict[str, float]:
-    """GB per GPU that an engine needs at least: its weights in 16 bits, and the keys and values of one sequence of this length."""
+def sampling_parts(shape: Shape, *, split: int, length: int, dtype: str) -> dict[str, float]:
+    """GB per GPU that an engine needs at least: its weights, and the keys and values of one sequence of this length; in 16 bits but for
+    `float32`."""
+    words = 2 if dtype == "float32" else 1
     return {
-        "weights": 2 * shape.parameters / split / 1e9,
-        "one sequence": shape.kv_bytes * length / split / 1e9,
+        "weights": words * 2 * shape.parameters / split / 1e9,
+        "one sequence": words * shape.kv_bytes * length / split / 1e9,
         "CUDA": CONTEXT_GB,
     }
 
@@ -81,13 +95,15 @@ def find_training_shortage(stage: RlStage, shape: Shape, gpu: Gpu, gpus: int) ->
         found = f"training needs {need:,.0f} GB per GPU ({largest} {parts[largest]:,.0f}), and {gpu.name} has {gpu.memory_gb:.0f}"
         return found, _mend_training(stage, shape, gpu, gpus)
     resources = stage.resources
-    resident = state_bytes(stage, shape) / count_shards(stage, gpus) / 1e9 if resources.offload == "none" else 0.0
+    kept = state_bytes(stage, shape) + sum(bytes_beside(stage, shape).values())
+    resident = kept / count_shards(stage, gpus) / 1e9 if resources.offload == "none" else 0.0
     engine = resources.rollout_memory * gpu.memory_gb
     if resident + engine > gpu.memory_gb:
         found = f"while it samples, a GPU holds {resident:,.0f} GB of training state and {engine:,.0f} GB of the engine, and {gpu.name} has {gpu.memory_gb:.0f}"
         return found, "`rl.resources.offload: idle`, or a lower `rl.resources.rollout_memory`"
     length = stage.data.max_prompt_tokens + stage.rollout.max_response_tokens
-    least = sum(sampling_parts(shape, split=resources.tensor_parallel, length=length).values())
+    parts = sampling_parts(shape, split=resources.tensor_parallel, length=length, dtype=resources.dtype)
+    least = sum(parts.values())
     if least > engine:
         found = f"its engine needs {least:,.0f} GB per GPU, and `rollout_memory` {resources.rollout_memory:g} of {gpu.name} is {engine:,.0f}"
         return found, "raise `rl.resources.rollout_memory` or `rl.resources.tensor_parallel`"
@@ -100,7 +116,12 @@ def _mend_training(stage: RlStage, shape: Shape, gpu: Gpu, gpus: int) -> str:
     fewer = stage.model_copy(update={"resources": stage.resources.model_copy(update={"micro_batch_tokens": longest})})
     if sum(training_parts(fewer, shape, gpus).values()) <= gpu.memory_gb:
         return f"`rl.resources.micro_batch_tokens: {longest}`"
-    away = fewer.model_copy(update={"resources": fewer.resources.model_copy(update={"offload": "always"})})
+    idle, away = (
+        fewer.model_copy(update={"resources": fewer.resources.model_copy(update={"offload": offload})})
+        for offload in ("idle", "always")
+    )
+    if stage.resources.offload == "none" and sum(training_parts(idle, shape, gpus).values()) <= gpu.memory_gb:
+        return f"`rl.resources.offload: idle` with `rl.resources.micro_batch_tokens: {longest}`"
     more = next(
         (
             count
@@ -129,7 +150,8 @@ def find_sampling_shortage(where: str, sampling: Sampling, shape: Shape, gpu: Gp
         shape: the model's.
         gpu: the kind of GPU, with its memory.
     """
-    need = sum(sampling_parts(shape, split=sampling.tensor_parallel, length=sampling.max_model_len).values())
+    parts = sampling_parts(shape, split=sampling.tensor_parallel, length=sampling.max_model_len, dtype=sampling.dtype)
+    need = sum(parts.values())
     room = sampling.memory * gpu.memory_gb
     if need <= room:
         return None

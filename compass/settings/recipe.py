@@ -248,7 +248,7 @@ class Resources(Section):
     """Compute type of trainer, reference and rollouts. Parameters and AdamW's state are in single precision in any case."""
 
     micro_batch_size: Positive = 64
-    """On a CPU: responses in one forward and backward pass; memory against speed, no effect on results but of the losses `PER_PASS`."""
+    """On a CPU: responses in one forward and backward pass; memory against speed, no effect on results but of the losses `clip_cov` and `kl_cov`."""
 
     kv_cache_gib: Positive = 1
     """On a CPU: GiB of memory for the key-value cache of each rollout engine."""

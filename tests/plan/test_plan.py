@@ -16,7 +16,7 @@ from compass.errors import UserError
 from compass.files import write_json
 from compass.plan.forecast import Known, forecast, read_known
 from compass.plan.hardware import GPUS, Machine, find_gpus, parse_gpus
-from compass.plan.memory import find_sampling_shortage, find_training_shortage, training_parts
+from compass.plan.memory import find_sampling_shortage, find_training_shortage, sampling_parts, training_parts
 from compass.plan.shape import PUBLISHED, QWEN_7B, Shape, find_shape, shape_of
 from compass.plan.speed import Load, exponential_scale, sampling_seconds, training_seconds
 from compass.rl.start import StartError, check_memory
@@ -131,6 +131,45 @@ def test_an_engine_that_does_not_fit_is_named_with_its_setting() -> None:
     stage = PAPER.rl.stages["rl-1"]
     crowded = stage.model_copy(update={"resources": stage.resources.model_copy(update={"rollout_memory": 0.9})})
     assert "rollout_memory" in find_training_shortage(crowded, QWEN_7B, GPUS["h100"], 8)[1]
+
+
+def test_a_critic_and_the_reference_of_a_kl_penalty_are_counted_where_nothing_is_offloaded() -> None:
+    stage = PAPER.rl.stages["rl-1"]
+    state = training_parts(stage, QWEN_7B, 8)["parameters, gradients, AdamW"]
+    values = stage.model_dump() | {"advantage": {"estimator": "gae"}}
+    values["loss"]["kl_coef"], values["rollout"]["dynamic_sampling"] = 0.01, False
+    both = type(stage).model_validate(values)
+    parts = training_parts(both, QWEN_7B, 8)
+    assert parts["critic"] == state
+    assert parts["reference of the KL"] == pytest.approx(state / 4)  # 4 bytes per parameter beside 16
+    found, remedy = find_training_shortage(both, QWEN_7B, GPUS["h100"], 2)
+    assert f"training needs {sum(training_parts(both, QWEN_7B, 2).values()):.0f} GB per GPU" in found
+    assert "`rl.resources.offload: idle`" in remedy
+    idle = both.model_copy(update={"resources": both.resources.model_copy(update={"offload": "idle"})})
+    assert training_parts(idle, QWEN_7B, 8) == training_parts(stage, QWEN_7B, 8)
+    assert find_training_shortage(idle, QWEN_7B, GPUS["h100"], 2) is None
+
+
+def test_an_engine_in_single_precision_needs_twice_the_memory() -> None:
+    single, half = (sampling_parts(QWEN_7B, split=1, length=4096, dtype=dtype) for dtype in ("float32", "bfloat16"))
+    assert single["weights"] == 2 * half["weights"]
+    assert single["one sequence"] == 2 * half["one sequence"]
+
+
+def test_grading_and_evaluation_sample_on_the_engines_that_the_settings_name(tmp_path: Path) -> None:
+    def hours(gpus: int, **settings: dict) -> float:
+        asked = type(PAPER).model_validate(PAPER.model_dump() | settings)
+        found = forecast(asked, Machine(GPUS["h100"], gpus, 16), Known(500_000), tmp_path)
+        return next(stage.hours[1] for stage in found.stages if stage.name == "grade")
+
+    one, eight = hours(1), hours(8)
+    assert 7.5 < one / eight < 8.1
+    assert hours(8, engines={"count": 1}) == one
+    nodes = PAPER.model_dump()["rl"]
+    for stage in nodes["stages"].values():
+        stage["resources"]["nodes"] = 2
+    assert hours(16, rl=nodes) == eight, "the engines are on the stage's own node"
+    assert hours(16, rl=nodes, engines={"address": "head:6379"}) < eight
 
 
 def test_a_range_holds_its_middle_and_what_was_measured_narrows_it(tmp_path: Path) -> None:

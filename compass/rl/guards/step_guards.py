@@ -174,7 +174,8 @@ STEP_GUARDS = (
         why="with other weights in the rollout engine, a run looks healthy and learns from another policy's responses",
         remedy=(
             "check that vLLM is the pinned version (requirements/) and that the model's vocabulary is no larger than the "
-            "tokenizer's"
+            "tokenizer's; if it stays near the limit in bfloat16, set `rollout.correction: {weights: token}` and "
+            "`guards.agreement.level: warn`"
         ),
         find=_agreement,
         worst="gap_max",
