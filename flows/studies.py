@@ -46,6 +46,7 @@ WITHOUT_SCORES: Any = {
     "rl": True,  # each stage of it by itself
     "profile": True,
     "engines": True,
+    "evaluate": {"models"},
     "curation": {"warn_share"},
     "report": {"title", "viewer_megabytes"},
 }
@@ -136,13 +137,16 @@ def _list_course(settings: Settings, model: str) -> list[str]:
 def _effective_settings(settings: Settings, model: str) -> str:
     """A model and the settings that its scores depend on.
 
-    Left out are RL stages that do not lead to the model, what a stage's other settings switch off (`lora.alpha` without LoRA), `WITHOUT_SCORES`, and
-    settings at their default: one that a later version adds makes no run another one. A default that a version changes is a change of code, and the
-    commit that is kept with each run tells it.
+    Left out are RL stages that do not lead to the model, the mixes of those after it, what a stage's other settings switch off (`lora.alpha`
+    without LoRA), `WITHOUT_SCORES`, and settings at their default: one that a later version adds makes no run another one. A default that a
+    version changes is a change of code, and the commit that is kept with each run tells it.
     """
     course = {name: settings.rl.stages[name] for name in _list_course(settings, model)}
     stages = {name: _list_changed(stage, without_effect(stage)) for name, stage in course.items()}
-    return json.dumps([model, _list_changed(settings, WITHOUT_SCORES), stages], sort_keys=True)
+    names = list(settings.rl.stages)  # a stage before the model may take problems that its stages then lack
+    after = set(names[names.index(model) + 1 :]) if model in names else set()
+    without = WITHOUT_SCORES | {"curriculum": {"mixes": after}}
+    return json.dumps([model, _list_changed(settings, without), stages], sort_keys=True)
 
 
 def _list_changed(section: Section, without: Any) -> dict[str, Any]:
@@ -210,7 +214,8 @@ def find_running(done: Sequence[tuple[Planned, Mapping[str, Any] | None]], root:
 
 def estimate_seconds_left(done: Sequence[tuple[Planned, Mapping[str, Any] | None]], root: Path) -> float | None:
     """Seconds that the runs without a result, and those that failed, will take: by the forecast of `compass plan`, times how much longer
-    than theirs the others took. What arms share counts once per seed. None where the number of problems is not known before curation.
+    than theirs the stages of the others took. What arms share counts once per seed. None where the number of problems is not known before
+    curation.
 
     Args:
         done: every planned run with its result, as of `find_done`.
@@ -227,8 +232,8 @@ def estimate_seconds_left(done: Sequence[tuple[Planned, Mapping[str, Any] | None
         seconds = 3600 * sum(stage.hours[1] for stage in found if stages is None or stage.name in stages)
         if result is None or result.get("failed"):
             left += seconds
-        else:
-            forecasted, took = forecasted + seconds, took + result["seconds"]
+        elif ran := sum(3600 * stage.hours[1] for stage in found if stage.name in result.get("ran", ())):
+            forecasted, took = forecasted + ran, took + result["seconds"]  # what came from a cache is in neither
     return left * took / forecasted if forecasted else left
 
 
@@ -294,6 +299,8 @@ def run_study(name: str, study: Study, root: Path, *, start: Start, show: Callab
                 return status
             facts: dict[str, Any] = {"arm": one.arm, "seed": one.seed, "digest": one.digest, "model": one.model}
             facts["failed"] = ended is None
+            # At once: whoever waits for its turn may have it now.
+            measured = measure_run(root, one.settings, one.model) if ended else {}
             seconds = time.monotonic() - clock if ended is None else ended.seconds  # without the wait for its turn
             facts |= {"started": began.isoformat(timespec="seconds"), "seconds": round(seconds)}
             facts |= {"settings": dict(one.overrides), **_read_commit(root, one.settings)}
@@ -301,11 +308,7 @@ def run_study(name: str, study: Study, root: Path, *, start: Start, show: Callab
                 failed += 1
                 facts["failure"] = _find_failure(root, began.timestamp())
             else:
-                facts |= {
-                    "ran": list(ended.ran),
-                    "restored": list(ended.restored),
-                    **measure_run(root, one.settings, one.model),
-                }
+                facts |= {"ran": list(ended.ran), "restored": list(ended.restored), **measured}
                 facts["experiment"] = experiment if experiment in list_experiments(root) else None
             _keep(name, root, facts)
     finally:
@@ -333,10 +336,10 @@ def _put_back_profile(study: Study, planned: Sequence[Planned], root: Path) -> N
 
 
 def _find_failure(root: Path, since: float) -> str:
-    """Which stage failed last since then (seconds since 1970), and the first line of why; empty where none did."""
-    failed = [one for one in read_progress(root).values() if one.state == "failed" and one.updated >= since]
-    last = max(failed, key=lambda one: one.updated, default=None)
-    return f"{last.stage}: {last.error.removeprefix(f'{last.stage}: ')}" if last else ""
+    """Which stage failed or was killed last since then (seconds since 1970), and the first line of why; empty where none did."""
+    ended = [one for one in read_progress(root).values() if one.state in ("failed", "killed") and one.updated >= since]
+    last = max(ended, key=lambda one: one.updated, default=None)
+    return f"{last.stage}: {last.error.removeprefix(f'{last.stage}: ') or last.state}" if last else ""
 
 
 def measure_run(root: Path, settings: Settings, model: str) -> dict[str, Any]:

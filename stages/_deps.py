@@ -35,6 +35,7 @@ from stages._rl_entries import (
     is_curation_set,
     named_deps,
     reward_deps,
+    rl_names,
     start_deps,
     write_entries,
 )
@@ -169,7 +170,7 @@ def write_deps(text: str, root: Path, settings: Settings) -> str:
         ours = named.get(stage, {})
         others = [
             dep
-            for dep in entry["deps"]
+            for dep in entry.get("deps", [])
             if not is_code(dep)
             and "${" not in dep
             and dep not in ours.values()
@@ -233,12 +234,11 @@ def main(root: Path = Path()) -> None:
 
 
 def is_committed(root: Path, settings: Settings) -> bool:
-    """Whether dvc.yaml is the committed one, or what that one becomes for these parameters; True outside a git repository."""
-    committed = ask_git(root, "show", "HEAD:./dvc.yaml")
-    if committed is None:
-        return True
+    """Whether dvc.yaml is the committed one, or what that one becomes for these parameters."""
+    committed = ask_git(root, "show", "HEAD:./dvc.yaml") or ""
     text = (root / "dvc.yaml").read_text(encoding="utf-8").strip()
-    return committed == text or _fit_text(committed + "\n", root, settings).strip() == text
+    own = not rl_names(yaml.safe_load(committed or "stages: {}")["stages"])  # the user's, which nothing is written into
+    return committed == text or (not own and _fit_text(committed + "\n", root, settings).strip() == text)
 
 
 def _fit_text(text: str, root: Path, settings: Settings) -> str:

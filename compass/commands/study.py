@@ -36,7 +36,9 @@ def list_studies() -> int:
             unreadable = 1
         else:
             more = f" ({others} runs have other settings)" if others else ""
-            done = sum(run is not None for *_, run in runs)
+            done = sum(run is not None and not run["failed"] for *_, run in runs)
+            failed = sum(run is not None and run["failed"] for *_, run in runs)
+            more += f" ({failed} failed)" if failed else ""
             print(f"{path.stem:<16} {done:>3} of {len(runs):<3} {study.question}{more}")
     return unreadable
 

@@ -63,7 +63,7 @@ def _answer(study: Study, runs: Runs, found: list[Difference], seconds_left: flo
     failures = {arm: [run for name, _, run in runs if name == arm and run and run["failed"]] for arm in study.arms}
     parts += [Note(f"{one.arm}: {one.words}{_without(failures, first, one.arm)}.", "headline") for one in found]
     done = [run for _, _, run in runs if run]
-    left = len(runs) - len(done)
+    left = sum(run is None or run["failed"] for _, _, run in runs)
     if left:
         took = "" if seconds_left is None else f", about {duration(seconds_left)}"
         parts.append(
@@ -106,7 +106,7 @@ def _answer(study: Study, runs: Runs, found: list[Difference], seconds_left: flo
         )
     if len(found) > 1:
         doubts.append("p-values are corrected for the number of arms (Holm); intervals are not.")
-    if len(runs) != len(done) or any(one.verdict == "too few seeds" for one in found):
+    if left or any(one.verdict == "too few seeds" for one in found):
         doubts.append(
             "Seeds that are added until a difference appears find one too often: fix their number before the first run."
         )
@@ -122,7 +122,7 @@ def _scores(study: Study, runs: Runs) -> Table:
             arm,
             len(own),
             _spread(gains[arm]),
-            *(_spread([run["scores"][name] for run in own], 100) for name in measures),
+            *(_spread([run["scores"][name] for run in own if name in run["scores"]], 100) for name in measures),
             _spread([run["response_tokens"] for run in own if "response_tokens" in run]),
         ]
         for arm, own in _by_arm(study, runs).items()

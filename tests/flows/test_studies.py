@@ -161,6 +161,8 @@ def write_results(root: Path) -> list[dict]:
         ("  title: Compass-Thinker pipeline, debug profile", "  title: Another title"),
         ("profile: debug", "profile: debug\nengines: {count: 3}"),
         ("  require_self_equal: true\n", ""),
+        ("  models: []", "  models: [base, rl-1]"),
+        ('    rl-3: {"3": 0.2, "4": 0.4, "5": 0.4}', '    rl-3: {"3": 0.4, "4": 0.4, "5": 0.2}'),
     ],
 )
 def test_a_setting_that_changes_no_score_leaves_a_run_done(old: str, new: str, repository: Path) -> None:
@@ -370,6 +372,42 @@ def test_the_time_of_stages_that_arms_share_counts_once_per_seed(own: dict, stag
         seconds.append({stage.name: 3600 * stage.hours[1] for stage in found})
     each = sum(seconds[0].values()) + sum(seconds[1][name] for name in stages.split())
     assert left == pytest.approx(each * len(declared.seeds))
+
+
+def test_what_came_from_a_cache_says_nothing_of_the_time_that_is_left() -> None:
+    declared = Study.model_validate(STUDY | {"profile": "tiny", "model": "rl-3"})
+    planned = plan_runs("kl", declared, ROOT)
+    taken = [{"failed": False, "seconds": 6, "ran": []}, *[None] * 3]
+    left = estimate_seconds_left(list(zip(planned, taken, strict=True)), ROOT)
+    alone = estimate_seconds_left([(one, None) for one in planned], ROOT)
+    first = forecast(planned[0].settings, find_machine(), Known(count_generated(planned[0].settings)), ROOT).stages
+    assert left == pytest.approx(alone - 3600 * sum(stage.hours[1] for stage in first))
+    evaluated = next(3600 * stage.hours[1] for stage in first if stage.name == "evaluate")
+    resumed = [{"failed": False, "seconds": 2 * evaluated, "ran": ["evaluate", "report"]}, *[None] * 3]
+    assert estimate_seconds_left(list(zip(planned, resumed, strict=True)), ROOT) == pytest.approx(2 * left)
+
+
+def test_arms_of_other_measures_are_shown_beside_each_other() -> None:
+    declared = Study.model_validate(STUDY)
+    scores = {"plain": {"accuracy": 0.5, "pass@4": 0.7}, "kl": {"accuracy": 0.4}}
+    run = {"failed": False, "started": "", "seconds": 9, "training": {"seconds": 1, "tokens": 1}, "curves": {}}
+    run["benchmarks"] = {}
+    runs = [(arm, seed, run | {"scores": scores[arm]}) for seed in (0, 1) for arm in ("plain", "kl")]
+    table = study_sections(declared, runs)[1].parts[0]
+    assert [row[table.head.index("pass@4")] for row in table.rows] == ["70.0 ± 0.0", "–"]
+
+
+def test_a_run_that_failed_is_still_to_come(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = write_results(repository)
+    runs[1] |= {"failed": True, "failure": "rl-1: killed"}
+    (repository / "studies/results/kl.json").write_text(json.dumps({"study": "kl", "runs": runs}))
+    monkeypatch.chdir(repository)
+    assert main(["study", "list"]) == 0
+    assert "3 of 4   Does KL cost accuracy? (1 failed)" in capsys.readouterr().out
+    answer = study_sections(read_study("kl", repository), results(repository)[1:2])[0].parts
+    assert "1 of 1 runs is still to come" in "\n".join(getattr(part, "text", "") for part in answer)
 
 
 def test_every_study_of_the_project_can_run() -> None:

@@ -246,7 +246,7 @@ def test_a_function_that_is_no_longer_named_leaves_the_graph(repository: Path) -
 
 def test_only_what_parameters_ask_for_may_differ_from_the_committed_graph(repository: Path) -> None:
     settings = load_settings(repository / "params.yaml")
-    assert is_committed(repository, settings), "no git, nothing to compare with"
+    assert not is_committed(repository, settings), "nothing is committed"
     for words in (["init", "-q"], ["add", "dvc.yaml"], ["commit", "-qm", "the graph of other RL stages"]):
         subprocess.run(["git", *words], cwd=repository, check=True)
     assert fit_graph(repository)
@@ -255,6 +255,10 @@ def test_only_what_parameters_ask_for_may_differ_from_the_committed_graph(reposi
     path.write_text(path.read_text().replace("cmd: python -m stages.grade", "cmd: python -m stages.grade --fast"))
     assert not is_committed(repository, settings)
     path.write_text("stages:\n  train:\n    cmd: python train.py\n")
+    assert not is_committed(repository, settings)
+    subprocess.run(["git", "commit", "-qam", "a graph of the user's own"], cwd=repository, check=True)
+    assert is_committed(repository, settings)
+    path.write_text(path.read_text().replace("train.py", "train.py --fast"))
     assert not is_committed(repository, settings)
 
 
