@@ -3,8 +3,9 @@
     python benchmarks/study_coverage.py
 
 A run's accuracy on 300 problems with 8 samples each: a problem's chance is logistic in its hardness, which the arms of a seed share in
-part, in the seed's own effect and in the run's. The standard deviations of these are those measured on profile `tiny` (docs/measurements/results.md): 3.8 points
-between seeds, 2.1 between runs of one seed. Run effects are normal, have the tails of Student's t with 4 degrees of freedom, or are
+part, in the seed's own effect and in the run's. The standard deviations of these are 3.8 points between seeds and 2.1 between runs of one
+seed: the differences of two arms per seed then spread by 3.2 points, about the middle of what was measured on profile `tiny`
+(docs/measurements/studies.md). Run effects are normal, have the tails of Student's t with 4 degrees of freedom, or are
 normal but for one run in 20 that collapses by 20 points. Compared: Student's interval of the differences per seed, which a study uses, and the
 percentile bootstrap over seeds and, within them, problems. About two minutes on one core; prints Markdown tables.
 """
