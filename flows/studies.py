@@ -46,7 +46,6 @@ WITHOUT_SCORES: Any = {
     "rl": True,  # each stage of it by itself
     "profile": True,
     "engines": True,
-    "evaluate": {"models"},
     "curation": {"warn_share"},
     "report": {"title", "viewer_megabytes"},
 }
@@ -299,7 +298,7 @@ def run_study(name: str, study: Study, root: Path, *, start: Start, show: Callab
                 return status
             facts: dict[str, Any] = {"arm": one.arm, "seed": one.seed, "digest": one.digest, "model": one.model}
             facts["failed"] = ended is None
-            # At once: whoever waits for its turn may have it now.
+            # At once: the turn is given back, and the next run writes over these files.
             measured = measure_run(root, one.settings, one.model) if ended else {}
             seconds = time.monotonic() - clock if ended is None else ended.seconds  # without the wait for its turn
             facts |= {"started": began.isoformat(timespec="seconds"), "seconds": round(seconds)}

@@ -33,9 +33,9 @@ from stages._rl_entries import (
     filter_deps,
     is_code,
     is_curation_set,
+    is_of_the_pipeline,
     named_deps,
     reward_deps,
-    rl_names,
     start_deps,
     write_entries,
 )
@@ -237,8 +237,10 @@ def is_committed(root: Path, settings: Settings) -> bool:
     """Whether dvc.yaml is the committed one, or what that one becomes for these parameters."""
     committed = ask_git(root, "show", "HEAD:./dvc.yaml") or ""
     text = (root / "dvc.yaml").read_text(encoding="utf-8").strip()
-    own = not rl_names(yaml.safe_load(committed or "stages: {}")["stages"])  # the user's, which nothing is written into
-    return committed == text or (not own and _fit_text(committed + "\n", root, settings).strip() == text)
+    if committed == text:
+        return True
+    graph = (yaml.safe_load(committed) or {}).get("stages") or {}
+    return is_of_the_pipeline(graph) and _fit_text(committed + "\n", root, settings).strip() == text
 
 
 def _fit_text(text: str, root: Path, settings: Settings) -> str:

@@ -42,6 +42,11 @@ def rl_names(graph: Mapping[str, Any]) -> list[str]:
     return [name for name, entry in graph.items() if str(entry.get("cmd", "")).startswith(COMMAND)]
 
 
+def is_of_the_pipeline(graph: Mapping[str, Any]) -> bool:
+    """Whether the stages of a dvc.yaml hold one of this pipeline; else it is the user's own."""
+    return any("-m stages." in str(entry.get("cmd")) for entry in graph.values())
+
+
 _WRITE_GRAPH = "run `make deps`, which writes dvc.yaml from params.yaml, as `compass run` and `compass profile use` do by themselves"
 
 
@@ -55,7 +60,7 @@ def check_names(settings: Settings, path: Path = Path("dvc.yaml")) -> None:
     if not path.exists():
         return
     graph = read_yaml(path).get("stages") or {}
-    if not any("-m stages." in str(entry.get("cmd")) for entry in graph.values()):  # the user's own
+    if not is_of_the_pipeline(graph):
         return
     listed = rl_names(graph)
     if sorted(listed) != sorted(settings.rl.stages):

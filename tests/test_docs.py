@@ -3,7 +3,6 @@
 import contextlib
 import filecmp
 import importlib.util
-import json
 import os
 import re
 import shlex
@@ -20,11 +19,12 @@ from cyclopts import MissingArgumentError
 
 import compass
 from compass.cli import COMMANDS, build_app
+from compass.report.study import compare_runs
 from compass.settings import load_settings
-from compass.studies.statistics import compare_arms
 from compass.studies.study import read_study
 from compass.verifier import verify
 from flows.overrides import compare_files
+from flows.studies import find_done, plan_runs, read_runs
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -234,18 +234,14 @@ def test_the_table_of_studies_says_what_their_results_hold() -> None:
     table = import_script("docs/figures.py").study_differences(TEXT["docs/measurements/studies.md"])
     verdicts = {"too few seeds": "cannot be told apart", "cannot tell": "cannot be told apart"}
     for path in sorted((ROOT / "studies/results").glob("*.json")):
-        study, scores = read_study(path.stem, ROOT), {}
-        for run in json.loads(path.read_text(encoding="utf-8"))["runs"]:
-            asked = {**study.settings, **study.arms.get(run["arm"], {}), "seed": run["seed"]}
-            if not run["failed"] and run["settings"] == asked:
-                scores.setdefault(run["arm"], {})[run["seed"]] = run["scores"][study.measure]
-        if any(sorted(scores.get(arm, ())) != sorted(study.seeds) for arm in study.arms):
+        study = read_study(path.stem, ROOT)
+        done = find_done(plan_runs(path.stem, study, ROOT), read_runs(path.stem, ROOT))
+        if any(result is None or result["failed"] for _, result in done):
             assert path.stem not in table, "not all of its runs are done"
             continue
-        scores = {arm: scores[arm] for arm in study.arms}
-        found = compare_arms(scores, smallest=study.smallest_difference / 100, planned=len(study.seeds))
-        for (_, *told, verdict), one in zip(table.pop(path.stem), found, strict=True):
-            assert told == pytest.approx([100 * one.mean, *(100 * edge for edge in one.interval)], abs=0.05), one.arm
+        found = compare_runs(study, [(one.arm, one.seed, result) for one, result in done])
+        for (_, *numbers, verdict), one in zip(table.pop(path.stem), found, strict=True):
+            assert numbers == pytest.approx([100 * one.mean, *(100 * edge for edge in one.interval)], abs=0.05), one.arm
             assert verdict == verdicts.get(one.verdict, one.verdict), one.arm
     assert not table, "studies without results"
 

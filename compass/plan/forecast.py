@@ -327,9 +327,8 @@ def _add_base(plan: Forecast, settings: Settings, shape: Shape) -> None:
 def _find_engine_gpus(settings: Settings, machine: Machine, split: int) -> int:
     """GPUs on which `grade` or `evaluate` sample: those of one node, or of as many engines as the settings name."""
     engines, nodes = settings.engines, max((stage.resources.nodes for stage in settings.rl.stages.values()), default=1)
-    if engines.count:
-        return min(machine.gpus, engines.count * split)
-    return machine.gpus if engines.address else machine.gpus // nodes
+    here = machine.gpus if engines.address else machine.gpus // nodes
+    return min(here, engines.count * split) if engines.count else here
 
 
 def _add_sampling(

@@ -39,14 +39,10 @@ def state_bytes(stage: RlStage, shape: Shape) -> int:
     return STATE_BYTES * shape.parameters
 
 
-def bytes_beside(stage: RlStage, shape: Shape) -> dict[str, int]:
-    """Bytes of what is held beside the policy's training state: a critic's, and the weights that a KL penalty compares with (with LoRA those
-    under the matrices)."""
-    penalty = stage.loss.kl_coef > 0 or stage.reward.kl_coef > 0
-    return {
-        "critic": state_bytes(stage, shape) if stage.advantage.estimator == "gae" else 0,
-        "reference of the KL": 4 * shape.parameters if penalty and not stage.lora.rank else 0,
-    }
+def critic_bytes(stage: RlStage, shape: Shape) -> int:
+    """Bytes of a critic's parameters, gradients and AdamW's averages: as many as the policy's. (The reference of a KL penalty waits in the node's
+    memory: verl puts it there.)"""
+    return state_bytes(stage, shape) if stage.advantage.estimator == "gae" else 0
 
 
 def training_parts(stage: RlStage, shape: Shape, gpus: int) -> dict[str, float]:
@@ -54,11 +50,11 @@ def training_parts(stage: RlStage, shape: Shape, gpus: int) -> dict[str, float]:
     resources, shards = stage.resources, count_shards(stage, gpus)
     tokens = resources.micro_batch_tokens
     state = 0.0 if resources.offload == "always" else state_bytes(stage, shape) / shards
-    beside = bytes_beside(stage, shape) if resources.offload == "none" else {}
+    critic = critic_bytes(stage, shape) / shards if resources.offload == "none" else 0.0
     largest = max(shape.layer_parameters, shape.vocabulary * shape.hidden)
     parts = {
         "parameters, gradients, AdamW": state,
-        **{name: size / shards for name, size in beside.items()},
+        "critic": critic,
         "one layer, gathered": 6 * largest,
         "kept activations": 2 * tokens * shape.hidden * shape.layers,
         "a layer's activations": ACTIVATION_BYTES * tokens * shape.hidden,
@@ -95,7 +91,7 @@ def find_training_shortage(stage: RlStage, shape: Shape, gpu: Gpu, gpus: int) ->
         found = f"training needs {need:,.0f} GB per GPU ({largest} {parts[largest]:,.0f}), and {gpu.name} has {gpu.memory_gb:.0f}"
         return found, _mend_training(stage, shape, gpu, gpus)
     resources = stage.resources
-    kept = state_bytes(stage, shape) + sum(bytes_beside(stage, shape).values())
+    kept = state_bytes(stage, shape) + critic_bytes(stage, shape)
     resident = kept / count_shards(stage, gpus) / 1e9 if resources.offload == "none" else 0.0
     engine = resources.rollout_memory * gpu.memory_gb
     if resident + engine > gpu.memory_gb:
@@ -112,32 +108,25 @@ def find_training_shortage(stage: RlStage, shape: Shape, gpu: Gpu, gpus: int) ->
 
 def _mend_training(stage: RlStage, shape: Shape, gpu: Gpu, gpus: int) -> str:
     """The settings with which training would fit: fewer tokens in a pass, what waits in the node's memory, or more GPUs."""
-    longest = stage.data.max_prompt_tokens + stage.rollout.max_response_tokens
-    fewer = stage.model_copy(update={"resources": stage.resources.model_copy(update={"micro_batch_tokens": longest})})
-    if sum(training_parts(fewer, shape, gpus).values()) <= gpu.memory_gb:
-        return f"`rl.resources.micro_batch_tokens: {longest}`"
-    idle, away = (
-        fewer.model_copy(update={"resources": fewer.resources.model_copy(update={"offload": offload})})
-        for offload in ("idle", "always")
-    )
-    if stage.resources.offload == "none" and sum(training_parts(idle, shape, gpus).values()) <= gpu.memory_gb:
-        return f"`rl.resources.offload: idle` with `rl.resources.micro_batch_tokens: {longest}`"
-    more = next(
-        (
-            count
-            for count in (2**n for n in range(11))
-            if count > gpus and sum(training_parts(fewer, shape, count).values()) <= gpu.memory_gb
-        ),
-        None,
-    )
+    resources, longest = stage.resources, stage.data.max_prompt_tokens + stage.rollout.max_response_tokens
+    tokens = min(longest, resources.micro_batch_tokens)
+    with_fewer = f" with `rl.resources.micro_batch_tokens: {tokens}`" if tokens < resources.micro_batch_tokens else ""
+
+    def fits(count: int = gpus, **changed: str) -> bool:
+        other = resources.model_copy(update={"micro_batch_tokens": tokens, **changed})
+        parts = training_parts(stage.model_copy(update={"resources": other}), shape, count)
+        return sum(parts.values()) <= gpu.memory_gb
+
+    if fits():
+        return f"`rl.resources.micro_batch_tokens: {tokens}`"
+    if resources.offload == "none" and fits(offload="idle"):
+        return f"`rl.resources.offload: idle`{with_fewer}"
     remedies = []
-    if sum(training_parts(away, shape, gpus).values()) <= gpu.memory_gb:
-        state = state_bytes(stage, shape) / 1e9
-        remedies.append(
-            f"`rl.resources.offload: always` with `rl.resources.micro_batch_tokens: {longest}` keeps {state:,.0f} GB in the node's memory (slow)"
-        )
-    if more:
-        remedies.append(f"{more} GPUs of this kind (`rl.resources.gpus`)")
+    if fits(offload="always"):
+        state = (state_bytes(stage, shape) + critic_bytes(stage, shape)) / 1e9
+        remedies.append(f"`rl.resources.offload: always`{with_fewer} keeps {state:,.0f} GB in the node's memory (slow)")
+    if more := next((count for count in (2**n for n in range(11)) if count > gpus and fits(count)), None):
+        remedies.append(f"{more} GPUs of this kind (`rl.resources.gpus`){with_fewer}")
     return ", or ".join(remedies) or "a smaller model, or shorter `rl.rollout.max_response_tokens`"
 
 

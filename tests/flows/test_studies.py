@@ -161,7 +161,6 @@ def write_results(root: Path) -> list[dict]:
         ("  title: Compass-Thinker pipeline, debug profile", "  title: Another title"),
         ("profile: debug", "profile: debug\nengines: {count: 3}"),
         ("  require_self_equal: true\n", ""),
-        ("  models: []", "  models: [base, rl-1]"),
         ('    rl-3: {"3": 0.2, "4": 0.4, "5": 0.4}', '    rl-3: {"3": 0.4, "4": 0.4, "5": 0.2}'),
     ],
 )

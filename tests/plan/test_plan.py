@@ -133,21 +133,21 @@ def test_an_engine_that_does_not_fit_is_named_with_its_setting() -> None:
     assert "rollout_memory" in find_training_shortage(crowded, QWEN_7B, GPUS["h100"], 8)[1]
 
 
-def test_a_critic_and_the_reference_of_a_kl_penalty_are_counted_where_nothing_is_offloaded() -> None:
+def test_a_critic_is_counted_where_nothing_is_offloaded_and_the_reference_of_a_kl_penalty_never() -> None:
     stage = PAPER.rl.stages["rl-1"]
-    state = training_parts(stage, QWEN_7B, 8)["parameters, gradients, AdamW"]
     values = stage.model_dump() | {"advantage": {"estimator": "gae"}}
     values["loss"]["kl_coef"], values["rollout"]["dynamic_sampling"] = 0.01, False
-    both = type(stage).model_validate(values)
-    parts = training_parts(both, QWEN_7B, 8)
-    assert parts["critic"] == state
-    assert parts["reference of the KL"] == pytest.approx(state / 4)  # 4 bytes per parameter beside 16
-    found, remedy = find_training_shortage(both, QWEN_7B, GPUS["h100"], 2)
-    assert f"training needs {sum(training_parts(both, QWEN_7B, 2).values()):.0f} GB per GPU" in found
-    assert "`rl.resources.offload: idle`" in remedy
-    idle = both.model_copy(update={"resources": both.resources.model_copy(update={"offload": "idle"})})
-    assert training_parts(idle, QWEN_7B, 8) == training_parts(stage, QWEN_7B, 8)
+    critic = type(stage).model_validate(values)
+    parts, alone = training_parts(critic, QWEN_7B, 8), training_parts(stage, QWEN_7B, 8)
+    assert parts.pop("critic") == alone["parameters, gradients, AdamW"]
+    assert parts == alone
+    found, remedy = find_training_shortage(critic, QWEN_7B, GPUS["h100"], 2)
+    assert f"training needs {sum(training_parts(critic, QWEN_7B, 2).values()):.0f} GB per GPU" in found
+    assert remedy == "`rl.resources.offload: idle`"
+    idle = critic.model_copy(update={"resources": critic.resources.model_copy(update={"offload": "idle"})})
     assert find_training_shortage(idle, QWEN_7B, GPUS["h100"], 2) is None
+    _, remedy = find_training_shortage(critic, QWEN_7B, GPUS["h100"], 1)
+    assert remedy.startswith("`rl.resources.offload: always` keeps 244 GB in the node's memory (slow), or 4 GPUs")
 
 
 def test_an_engine_in_single_precision_needs_twice_the_memory() -> None:
