@@ -67,10 +67,10 @@ def training_parts(stage: RlStage, shape: Shape, gpus: int) -> dict[str, float]:
 def sampling_parts(shape: Shape, *, split: int, length: int, dtype: str) -> dict[str, float]:
     """GB per GPU that an engine needs at least: its weights, and the keys and values of one sequence of this length; in 16 bits but for
     `float32`."""
-    words = 2 if dtype == "float32" else 1
+    wider = 2 if dtype == "float32" else 1
     return {
-        "weights": words * 2 * shape.parameters / split / 1e9,
-        "one sequence": words * shape.kv_bytes * length / split / 1e9,
+        "weights": wider * 2 * shape.parameters / split / 1e9,
+        "one sequence": wider * shape.kv_bytes * length / split / 1e9,
         "CUDA": CONTEXT_GB,
     }
 
