@@ -30,18 +30,27 @@ def wait_until_ended(processes: Collection[psutil.Process], seconds: float) -> b
     return True
 
 
+def find_start(pid: int) -> float:
+    """Seconds from the machine's start to that of a process, which together with its number tell it apart from any later one.
+
+    Its time of day would not: it changes for a running process where the clock is set, or a virtual machine goes on after a pause.
+
+    Raises:
+        psutil.NoSuchProcess: there is none.
+    """
+    return psutil.Process(pid).create_time() - psutil.boot_time()  # both move with the clock
+
+
 def process_key() -> str:
-    """This process, told apart from a later one with the same number: `pid:create time`."""
-    own = psutil.Process()
-    return f"{own.pid}:{own.create_time():.2f}"
+    """This process, told apart from a later one with the same number: `pid:start`, as `find_start` has it."""
+    return f"{os.getpid()}:{find_start(os.getpid()):.2f}"
 
 
 def process_runs(key: str) -> bool:
     """Whether the process of a `process_key` made on this host still runs."""
-    pid, created = key.split(":")
+    pid, start = key.split(":")
     try:
-        process = psutil.Process(int(pid))
-        return is_alive(process) and abs(process.create_time() - float(created)) < 1
+        return is_alive(psutil.Process(int(pid))) and abs(find_start(int(pid)) - float(start)) < 0.1
     except psutil.Error:
         return False
 
@@ -69,17 +78,16 @@ def pipeline_key() -> str | None:
         return given
     for ancestor in psutil.Process().parents():
         if is_dvc(ancestor):
-            return f"dvc-{socket.gethostname()}-{ancestor.pid}-{int(ancestor.create_time())}"
+            return f"dvc-{socket.gethostname()}-{ancestor.pid}-{find_start(ancestor.pid):.2f}"
     return None
 
 
 def pipeline_has_ended(key: str) -> bool:
     """Whether the process that a `pipeline_key` of this host names is gone; False for a key of another host or form."""
-    found = re.fullmatch(rf"(?:run|dvc)-{re.escape(socket.gethostname())}-(\d+)-(\d+)", key)
-    if found is None:
-        return False
-    began = int(found[2]) / (1e9 if len(found[2]) > 12 else 1)  # `compass run` writes nanoseconds
-    try:
-        return psutil.Process(int(found[1])).create_time() > began + 2  # a later process of the same number
-    except psutil.Error:
-        return True
+    found = re.fullmatch(rf"(?:run|dvc)-{re.escape(socket.gethostname())}-(\d+)-(\d+\.\d+)(?:-\d+)?", key)
+    return found is not None and not process_runs(f"{found[1]}:{found[2]}")
+
+
+def new_pipeline_key() -> str:
+    """A key as `pipeline_key` has it, for a run that this process starts now; it may start several."""
+    return f"run-{socket.gethostname()}-{process_key().replace(':', '-')}-{time.time_ns()}"

@@ -156,8 +156,8 @@ def take_run_turn(
 def find_dvc(root: Path) -> str | None:
     """The `dvc` that works in the repository, as its entries in `.dvc/tmp/rwlock` say: "`dvc repro` (process 12)"; None where none does.
 
-    Entries of runs that were killed are taken out. DVC does so itself where the process is gone; where another process has
-    its number by now, DVC says "busy" forever.
+    Entries of runs that were killed are taken out. DVC does so itself where the process is gone; where a process of another
+    program has its number by now, DVC says "busy" forever.
     """
     folder = root / ".dvc" / "tmp"
     path = folder / "rwlock"
@@ -167,15 +167,15 @@ def find_dvc(root: Path) -> str | None:
     try:
         if not try_lock(guard):
             return "a `dvc` that begins or ends a stage"
-        written, entries = path.stat().st_mtime, None
+        entries = None
         try:
             entries = json.loads(path.read_text(encoding="utf-8"))
             kept: dict[str, dict[str, Any]] = {
-                "write": {place: one for place, one in entries.get("write", {}).items() if _is_held(one, written)},
+                "write": {place: one for place, one in entries.get("write", {}).items() if _is_held(one)},
                 "read": {
                     place: left
                     for place, several in entries.get("read", {}).items()
-                    if (left := [one for one in several if _is_held(one, written)])
+                    if (left := [one for one in several if _is_held(one)])
                 },
             }
         except (ValueError, AttributeError, KeyError, TypeError):
@@ -188,10 +188,9 @@ def find_dvc(root: Path) -> str | None:
     return f"`{held[0].get('cmd', 'dvc')}` (process {held[0]['pid']})" if held else None
 
 
-def _is_held(entry: Mapping[str, object], written: float) -> bool:
-    """Whether the process of an entry still runs and is one of DVC, not a later one with the same number."""
+def _is_held(entry: Mapping[str, object]) -> bool:
+    """Whether the process of an entry still runs and is one of DVC, not a later one of another program with the same number."""
     try:
-        process = psutil.Process(int(str(entry["pid"])))
-        return process.create_time() <= written and is_dvc(process)
+        return is_dvc(psutil.Process(int(str(entry["pid"]))))
     except psutil.Error:
         return False

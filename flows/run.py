@@ -18,7 +18,6 @@ import contextlib
 import os
 import re
 import shlex
-import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,6 +30,7 @@ from compass.environment import dvc_variables
 from compass.errors import UserError, WrongName, did_you_mean
 from compass.files import write_json
 from compass.machine import describe_load
+from compass.processes import new_pipeline_key
 from compass.runs.dvc_files import Graph
 from compass.runs.progress import StageProgress, read_run
 from compass.runs.repository import ask_git
@@ -169,7 +169,7 @@ def run(
             (log or print)(FITTED)
         name = request.name or plan_name(root)
         variables = {
-            "COMPASS_PIPELINE_RUN": f"run-{socket.gethostname()}-{os.getpid()}-{time.time_ns()}",
+            "COMPASS_PIPELINE_RUN": new_pipeline_key(),
             "COMPASS_STARTED_BY": "terminal",
             **({"DVC_EXP_NAME": name} if name else {}),
             **(env or {}),

@@ -8,7 +8,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from compass.processes import pipeline_key, process_key, process_runs
+from compass.processes import (
+    find_start,
+    new_pipeline_key,
+    pipeline_has_ended,
+    pipeline_key,
+    process_key,
+    process_runs,
+)
 from compass.runs.repository import git_state, repository_root
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,14 +46,33 @@ def test_a_process_is_known_by_its_number_and_its_start() -> None:
     pid, created = key.split(":")
     assert int(pid) == os.getpid()
     assert process_runs(key)
-    assert process_runs(f"{pid}:{float(created) + 0.9:.2f}")
-    assert not process_runs(f"{pid}:{float(created) + 1.1:.2f}")
+    assert not process_runs(f"{pid}:{float(created) + 0.2:.2f}")
     assert not process_runs(f"{pid}:{float(created) - 60:.2f}")
+
+
+@pytest.mark.parametrize("step", [-3600, 40])
+def test_a_process_is_known_after_the_clock_was_set(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
+    monkeypatch.delenv("COMPASS_PIPELINE_RUN", raising=False)
+    key, run, day = process_key(), new_pipeline_key(), psutil.Process().create_time()
+    started = psutil.boot_time()
+    monkeypatch.setattr(psutil._pslinux, "boot_time", lambda: started + step)
+    assert psutil.Process().create_time() == day + step, "what the clock does to psutil"
+    assert process_key() == key
+    assert process_runs(key)
+    assert not pipeline_has_ended(run)
+
+
+def test_a_pipelines_run_has_ended_when_its_process_has() -> None:
+    started = "import sys; sys.path.insert(0, sys.argv[1]); from compass.processes import new_pipeline_key; print(new_pipeline_key())"
+    done = subprocess.run([sys.executable, "-c", started, str(ROOT)], capture_output=True, text=True, check=True)
+    assert pipeline_has_ended(done.stdout.strip())
+    assert not pipeline_has_ended(new_pipeline_key())
+    assert not pipeline_has_ended("of another form")
 
 
 def test_a_process_that_ended_does_not_run_even_if_nobody_asked_for_its_status() -> None:
     child = subprocess.Popen([sys.executable, "-c", "pass"])
-    key = f"{child.pid}:{psutil.Process(child.pid).create_time():.2f}"
+    key = f"{child.pid}:{find_start(child.pid):.2f}"
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
     assert not process_runs(key)  # a zombie
     child.wait()

@@ -21,10 +21,8 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from compass.errors import UserError
-from compass.processes import pipeline_key, process_runs
+from compass.processes import find_start, pipeline_key, process_runs
 from compass.progress import Step, send_reports
 from compass.runs.progress_display import Display
 from compass.runs.values import scrub
@@ -63,7 +61,7 @@ class StageProgress:
 
     pid: int = 0
     created: float = 0
-    """When the process was created: another one may have its number by now."""
+    """When the process began (`compass.processes.find_start`): another one may have its number by now."""
 
     run: str | None = None
     """What the stages of one pipeline run have in common."""
@@ -137,13 +135,13 @@ class _ProgressFile:
     """Writes how far a stage is. A full disk or a read-only folder costs this view of the stage, never the stage."""
 
     def __init__(self, stage: str, path: Path, find_pages: Callable[[], dict[str, str]]) -> None:
-        own = psutil.Process()
+        own = os.getpid()
         self._path, self._find_pages = path, find_pages
         self._facts = {
             "stage": stage,
             "started": time.time(),
-            "pid": own.pid,
-            "created": own.create_time(),
+            "pid": own,
+            "created": find_start(own),
             "run": pipeline_key(),
         }
         self._pages: dict[str, str] = {}

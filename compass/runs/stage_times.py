@@ -24,6 +24,7 @@ import psutil
 
 from compass.files import write_json
 from compass.machine import cores
+from compass.processes import find_start
 from compass.runs.repository import git_state
 
 FOLDER = Path("work/times")
@@ -75,7 +76,7 @@ def used() -> Iterator[dict[str, float]]:
         for process in (psutil.Process(), *psutil.Process().children(recursive=True)):
             with contextlib.suppress(psutil.Error):
                 times = process.cpu_times()
-                seconds[process.pid, process.create_time()] = times.user + times.system
+                seconds[process.pid, find_start(process.pid)] = times.user + times.system
                 held += process.memory_full_info().pss if memory else 0
         usage["peak_memory_gb"] = max(usage["peak_memory_gb"], round(held / 1e9, 3))
 

@@ -19,7 +19,7 @@ import psutil
 
 from compass.errors import UserError
 from compass.locks import read_turn, take_lock
-from compass.processes import is_alive, wait_until_ended
+from compass.processes import find_start, is_alive, wait_until_ended
 from compass.services.servers import DEFAULT_PORTS, HOST, MARK, NAME, Server, ask, environment, list_servers
 from compass.services.state import FOLDER, Service, read_recorded_services, read_services, write_services
 from compass.tracking.mlflow_client import lock_store
@@ -265,9 +265,8 @@ def _launch(root: Path, server: Server, port: int | None) -> Service:
             stderr=subprocess.STDOUT,
             start_new_session=True,  # Ctrl-C in the terminal, and the terminal's end, are not theirs
         )
-    created = psutil.Process(process.pid).create_time()
     url = f"http://{HOST}:{port}" if port else None
-    return Service(server.name, process.pid, created, url, str(log.relative_to(root)))
+    return Service(server.name, process.pid, find_start(process.pid), url, str(log.relative_to(root)))
 
 
 def _wait_ready(root: Path, server: Server, service: Service, deadline: float) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 import httpx
+import psutil
 
 from compass.environment import QUIET, dvc_variables
 from compass.services.state import FOLDER, Service
@@ -121,11 +122,15 @@ def list_servers(root: Path, ports: Mapping[str, int]) -> dict[str, Server]:
 def _has_polled(service: Service, api: str) -> bool:
     """Whether the process has asked Prefect for work: the server notes when a deployment was last asked for."""
     try:
+        began = psutil.Process(service.pid).create_time()
+    except psutil.Error:
+        return False
+    try:
         deployments = ask(f"{api}/deployments/filter", {})
     except (httpx.HTTPError, ValueError):
         return False
     polled = [datetime.fromisoformat(one["last_polled"]) for one in deployments if one.get("last_polled")]
-    return any(when.timestamp() > service.created for when in polled)
+    return any(when.timestamp() > began for when in polled)
 
 
 def environment(root: Path, server: Server) -> dict[str, str]:

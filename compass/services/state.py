@@ -25,7 +25,7 @@ class Service:
     pid: int
     """Its process; it leads a session of its own, with all that it starts."""
     created: float
-    """When that process began, in seconds since 1970: tells it apart from a later one with the same number."""
+    """When that process began (`compass.processes.find_start`): tells it apart from a later one with the same number."""
     url: str | None
     """Where to look, without a slash at the end; None for a service without a page."""
     log: str

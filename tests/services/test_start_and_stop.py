@@ -17,7 +17,7 @@ import pytest
 
 from compass.errors import UserError
 from compass.locks import take_turn
-from compass.processes import is_alive
+from compass.processes import find_start, is_alive
 from compass.services import lifetime
 from compass.services.lifetime import ServiceError, find_processes, start, stop
 from compass.services.servers import Server, list_servers
@@ -214,7 +214,7 @@ def test_a_process_that_ignores_the_request_to_end_is_killed(root: Path, monkeyp
     deaf = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
     assert deaf.stdout is not None
     deaf.stdout.readline()
-    write_services([Service("mlflow", deaf.pid, psutil.Process(deaf.pid).create_time(), None, "log")], root)
+    write_services([Service("mlflow", deaf.pid, find_start(deaf.pid), None, "log")], root)
     assert stop(root, tell=quiet) == ["mlflow"]
     assert deaf.wait() == -signal.SIGKILL
 

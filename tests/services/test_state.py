@@ -6,9 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import psutil
 import pytest
 
+from compass.processes import find_start
 from compass.services.state import Service, read_recorded_services, read_services, write_services
 
 
@@ -17,7 +17,7 @@ def sleeping() -> subprocess.Popen:
 
 
 def service_of(pid: int, name: str = "mlflow") -> Service:
-    created = psutil.Process(pid).create_time()
+    created = find_start(pid)
     return Service(name, pid, created, "http://127.0.0.1:5000", f".compass/logs/{name}.log")
 
 

@@ -11,13 +11,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from compass.commands.runs import sync
 from compass.files import write_json
+from compass.processes import find_start
 from compass.runs.dvc_files import Graph, dvc_md5
 from compass.runs.run_name import LAST_RUN
 from compass.runs.stage_times import timed
@@ -128,7 +128,7 @@ def test_a_pipelines_run_whose_last_stage_did_not_run_ends_as_it_wrote(
     monkeypatch.setenv("COMPASS_LAST_STAGE", "report")
     gone = subprocess.Popen(["true"])
     gone.wait()
-    key = f"run-{socket.gethostname()}-{gone.pid}-1"
+    key = f"run-{socket.gethostname()}-{gone.pid}-1.00-1"
     monkeypatch.setenv("COMPASS_PIPELINE_RUN", key)
     run_dedup(repository.folder)
     write_json(LAST_RUN, {"run": key, "state": "finished", "began": 1e9, "seconds": 5.5})
@@ -158,7 +158,7 @@ def test_every_setting_that_ever_differed_has_its_value_in_every_run_of_the_prof
 def test_the_page_of_a_run_is_known_while_it_runs(repository: SimpleNamespace) -> None:
     with stage_run("dedup", SETTINGS, repository.folder) as tracked:
         assert str(tracked.parent_id) in run_page()["MLflow run (after make up)"]
-        own = Service("mlflow", os.getpid(), psutil.Process().create_time(), "http://127.0.0.1:5001", "log")
+        own = Service("mlflow", os.getpid(), find_start(os.getpid()), "http://127.0.0.1:5001", "log")
         write_services([own], repository.folder)
         assert run_page()["MLflow run"].startswith("http://127.0.0.1:5001/#/experiments/")
         assert current_run() is tracked
@@ -411,7 +411,7 @@ def test_a_pipelines_run_that_was_killed_between_two_stages_is_ended_by_the_next
     monkeypatch.setenv("COMPASS_LAST_STAGE", "report")
     gone = subprocess.Popen(["true"])
     gone.wait()
-    keys = (f"run-{socket.gethostname()}-{gone.pid}-1", f"run-elsewhere-{gone.pid}-1", "next")
+    keys = (f"run-{socket.gethostname()}-{gone.pid}-1.00-1", f"run-elsewhere-{gone.pid}-1.00-1", "next")
     for key, stage in zip(keys, ("collect", "dedup", "denoise"), strict=True):
         monkeypatch.setenv("COMPASS_PIPELINE_RUN", key)
         with stage_run(stage, SETTINGS, repository.folder):
