@@ -31,7 +31,7 @@ def wait_until_ended(processes: Collection[psutil.Process], seconds: float) -> b
 
 
 def find_start(pid: int) -> float:
-    """Seconds from the machine's start to that of a process, which together with its number tell it apart from any later one.
+    """Seconds from the machine's start to that of a process, which with its number tell it apart from a later one until the machine starts anew.
 
     Its time of day would not: it changes for a running process where the clock is set, or a virtual machine goes on after a pause.
 
@@ -84,7 +84,7 @@ def pipeline_key() -> str | None:
 
 def pipeline_has_ended(key: str) -> bool:
     """Whether the process that a `pipeline_key` of this host names is gone; False for a key of another host or form."""
-    found = re.fullmatch(rf"(?:run|dvc)-{re.escape(socket.gethostname())}-(\d+)-(\d+\.\d+)(?:-\d+)?", key)
+    found = re.fullmatch(rf"(?:run|dvc)-{re.escape(socket.gethostname())}-(\d+)-([\d.]+)(?:-\d+)?", key)
     return found is not None and not process_runs(f"{found[1]}:{found[2]}")
 
 

@@ -1,8 +1,10 @@
 """Which pipeline run a stage belongs to, and whether a process still runs."""
 
 import os
+import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import psutil
@@ -18,7 +20,7 @@ from compass.processes import (
 )
 from compass.runs.repository import git_state, repository_root
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def test_a_pipeline_run_may_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,6 +41,7 @@ def test_stages_of_one_dvc_process_share_a_key(monkeypatch: pytest.MonkeyPatch, 
     assert first == second
     assert first.split("-")[0] == "dvc"
     assert first.split("-")[-2] == pid
+    assert pipeline_has_ended(first)
 
 
 def test_a_process_is_known_by_its_number_and_its_start() -> None:
@@ -52,7 +55,6 @@ def test_a_process_is_known_by_its_number_and_its_start() -> None:
 
 @pytest.mark.parametrize("step", [-3600, 40])
 def test_a_process_is_known_after_the_clock_was_set(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
-    monkeypatch.delenv("COMPASS_PIPELINE_RUN", raising=False)
     key, run, day = process_key(), new_pipeline_key(), psutil.Process().create_time()
     started = psutil.boot_time()
     monkeypatch.setattr(psutil._pslinux, "boot_time", lambda: started + step)
@@ -68,6 +70,7 @@ def test_a_pipelines_run_has_ended_when_its_process_has() -> None:
     assert pipeline_has_ended(done.stdout.strip())
     assert not pipeline_has_ended(new_pipeline_key())
     assert not pipeline_has_ended("of another form")
+    assert pipeline_has_ended(f"run-{socket.gethostname()}-{os.getpid()}-{time.time_ns()}"), "of an earlier version"
 
 
 def test_a_process_that_ended_does_not_run_even_if_nobody_asked_for_its_status() -> None:
