@@ -7,7 +7,7 @@ part, in the seed's own effect and in the run's. The standard deviations of thes
 seed: the differences of two arms per seed then spread by 3.2 points, about the middle of what was measured on profile `tiny`
 (docs/measurements/studies.md). Run effects are normal, have the tails of Student's t with 4 degrees of freedom, or are
 normal but for one run in 20 that collapses by 20 points. Compared: Student's interval of the differences per seed, which a study uses, and the
-percentile bootstrap over seeds and, within them, problems. About two minutes on one core; prints Markdown tables.
+percentile bootstrap over seeds and, within them, problems. About five minutes on one core; prints Markdown tables.
 """
 
 from __future__ import annotations
