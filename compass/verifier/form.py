@@ -28,6 +28,7 @@ from compass.verifier.comparing.structure import compare
 from compass.verifier.reading.grammar import parse
 from compass.verifier.reading.normalise import MAX_LENGTH, normalise
 from compass.verifier.reading.numbers import read_literal
+from compass.verifier.reading.units import share_of
 from compass.verifier.tree import (
     BigOperator,
     Call,
@@ -148,7 +149,7 @@ _NUMERAL = re.compile(
     r"(?:(?<![\w.])(?P<whole>\d{1,15})\s?)?\\frac\{?(?P<top>\d{1,15})\}?\{?(?P<bottom>\d{1,15})\}?"
     r"|(?:(?<![\w.])(?P<whole2>\d{1,15})\s)?(?<![\w.])(?P<top2>\d{1,15})/(?P<bottom2>\d{1,15})(?![\w/])"
     r"|(?<![\w.])(?P<decimal>\d[\d,]{0,15}(?:\.\d{1,15})?|\.\d{1,15})"
-    r"(?:\s?\\(?:times|cdot)\s?10\^\{?(?P<exponent>[+-]?\d{1,3})(?!\d)\}?|(?P<percent>\s?\\?%))?"
+    r"(?:\s?\\(?:times|cdot)\s?10\^\{?(?P<exponent>[+-]?\d{1,3})(?!\d)\}?|\s?\\?(?P<percent>%)|\s?(?:\\text\s?\{\s?)?(?P<share>percent|permille|ppm|ppb)\b)?"
 )
 
 
@@ -208,10 +209,12 @@ LARGER, SLACK = 1.5, 3
 
 
 def _strip(node: Node) -> Node:
-    """A tree without units, brackets around one value, first powers and factors of one, and with roots as powers."""
+    """A tree without units (but those of shares), brackets around one value, first powers and factors of one, and with roots as powers."""
     node = rebuild(node, _strip)
     match node:
-        case Quantity(inner, _) | Degrees(inner) | Sequence(_, _, (inner,)):
+        case Quantity(inner, unit) if share_of(unit) is None:
+            return inner
+        case Degrees(inner) | Sequence(_, _, (inner,)):
             return inner
         case Power(base, Number(value)) if value == 1:
             return base
@@ -296,15 +299,21 @@ def _is_rewritten_number(gold: Node, answer: Node, question: str) -> bool:
         return False
     if "whole" in (asked[0], given[0]) and {"scientific", "calculation"}.isdisjoint((asked[0], given[0])):
         return False  # 25 for 25% is worked out
-    numbers = {_written(match) for match in _NUMERAL.finditer(normalise(question[:MAX_LENGTH]))}
+    text = normalise(question[:MAX_LENGTH])
+    numbers = set()
+    for match in _NUMERAL.finditer(text):
+        kind, digits = _written(match)
+        numbers.add((kind, digits))
+        if text.endswith("-", 0, match.start()):  # a sign, or that of a difference
+            numbers.add((kind, f"-{digits}"))
     return given in numbers and asked not in numbers
 
 
 def _written(numeral: re.Match[str]) -> tuple[str, str]:
-    """How a number of a question is written: as a whole number, a decimal, a percentage, with a power of ten, as a fraction of which two numbers, or
-    mixed."""
-    if numeral["percent"]:
-        return "percent", numeral["decimal"]
+    """How a number of a question is written, its sign aside: as a whole number, a decimal, a share of a hundred, thousand or million, with a power
+    of ten, as a fraction of which two numbers, or mixed."""
+    if numeral["percent"] or numeral["share"]:
+        return numeral["share"] or "percent", numeral["decimal"]
     if numeral["decimal"]:
         value = read_literal(numeral["decimal"].replace(",", "")).value
         return _written_decimal(value) if numeral["exponent"] is None else _scientific(value, int(numeral["exponent"]))
@@ -324,11 +333,16 @@ def _scientific(value: fmpq, exponent: int) -> tuple[str, str]:
 
 
 def _written_tree(node: Node) -> tuple[str, str] | None:
-    """`_written` of a tree without units; a number that is left as a sum, product or power of others is a calculation. None of a negative number,
-    for a question's numerals have no sign, and of what is no number."""
+    """`_written` of a tree without units, with its sign; a number that is left as a sum, product or power of others is a calculation. None of what is
+    no number."""
     match node:
+        case Negative(inner):
+            written = _written_tree(inner)
+            return written and (written[0], f"-{written[1]}")
         case Percent(Number(value, literal)):
             return "percent", literal or str(value)
+        case Quantity(Number(value, literal), unit):
+            return unit, literal or str(value)
         case Number(_, str(literal)) if "e" in literal.lower():
             mantissa, _, exponent = literal.lower().partition("e")
             return _scientific(read_literal(mantissa).value, int(exponent))

@@ -63,6 +63,14 @@ def test_a_whole_number_for_a_percentage_is_worked_out_whatever_numbers_the_ques
         ("Write 3.5 as a mixed number.", r"3\frac12", "3.5", [r"\frac72"]),
         (r"Write $3\frac12$ as a fraction.", r"\frac72", r"3\frac12", ["7/2", "14/4"]),
         ("Write 0.15 as a fraction.", r"\frac{3}{20}", "0.15", ["3/20"]),
+        (r"Write $-\frac{3}{20}$ as a decimal.", "-0.15", r"-\frac{3}{20}", ["-.15"]),
+        ("Write -3/20 as a decimal.", "-0.15", "-3/20", ["-.15"]),
+        ("Write -45000 in scientific notation.", r"-4.5 \times 10^4", "-45000", ["-4.5e4"]),
+        ("Write -3.5 as a mixed number.", r"-3\frac12", "-3.5", ["-3 1/2"]),
+        ("Write 25 percent as a decimal.", "0.25", r"25\%", [".25"]),
+        ("Write -25% as a fraction.", r"-\frac14", "-25%", ["-1/4"]),
+        ("Write 2‰ as a decimal.", "0.002", r"2\text{ permille}", [".002"]),
+        ("Write 30 ppm as a decimal.", "0.00003", "30 ppm", ["3e-5"]),
     ],
 )
 def test_a_number_of_the_question_is_not_paid_where_the_gold_writes_it_in_another_way(
@@ -81,6 +89,7 @@ def test_a_number_of_the_question_is_not_paid_where_the_gold_writes_it_in_anothe
         ("Two is 5% of x. What is x - 35?", "5", "5%"),
         ("What is c, if a = 1, b = 2 and ab + 1 = 3?", r"\sqrt{9}", "3"),
         ("What is x - 1, if x = 0.5?", r"-\frac12", "-0.5"),
+        ("Of 25 permille, how many were left?", "25", "25‰"),
     ],
 )
 def test_a_value_that_is_worked_out_is_paid_though_the_question_holds_its_number(
