@@ -50,14 +50,6 @@ class EmptyError(UserError):
     """A stage that read rows and kept none of them; the message names the reason that took most."""
 
 
-def write_split(
-    folder: str | Path, stage: str, *, read: int, kept: pa.Table, dropped: pa.Table, **metrics: Any
-) -> Summary:
-    """Write a curation stage's `kept.parquet` and `dropped.parquet` after checking that no row was lost."""
-    check_counts(stage, read=read, kept=kept.num_rows, dropped=dropped.num_rows)
-    return write_pieces(folder, stage, read=read, pieces=[(kept, dropped)], **metrics)
-
-
 def write_pieces(
     folder: str | Path,
     stage: str,

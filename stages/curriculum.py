@@ -18,7 +18,7 @@ from compass.errors import UserError
 from compass.ledger import Reason, count_rows
 from compass.records import RecordError, read_records
 from compass.settings import Settings
-from stages._stage import Summary, main, write_split
+from stages._stage import Summary, main, write_pieces
 
 RECORDS = Path("data/verify/kept.parquet")
 FOLDER = Path("data/curriculum")
@@ -52,12 +52,11 @@ def run(settings: Settings, records: Path = RECORDS, folder: Path = FOLDER) -> S
         if not selection.ids:
             raise RecordError(f"{records}: {_describe_empty(stage, selection, read, dropped, settings)}")
     _check_batches(settings, chosen)
-    summary = write_split(
+    summary = write_pieces(
         folder,
         "curriculum",
         read=read.num_rows,
-        kept=kept,
-        dropped=dropped,
+        pieces=[(kept, dropped)],
         stages={stage: _facts(selection) for stage, selection in chosen.items()},
     )
     return replace(summary, note=_short(chosen))

@@ -21,7 +21,7 @@ from compass.grading.grade import ROLLOUTS, Tally, choose_problems, fill_levels,
 from compass.ledger import split
 from compass.records import read_records
 from compass.settings import Sampling, Settings
-from stages._stage import EmptyError, Summary, main, write_split
+from stages._stage import EmptyError, Summary, main, write_pieces
 
 RECORDS = Path("data/denoise/kept.parquet")
 FOLDER = Path("data/grade")
@@ -59,7 +59,7 @@ def run(settings: Settings, records: Path = RECORDS, folder: Path = FOLDER, work
             raise EmptyError(f"no solve rate of any of {len(chosen):,} problems: {found}")
     graded, measured = fill_levels(read, tally, settings.grade)
     kept, dropped = split(graded, [None] * graded.num_rows, "grade")
-    summary = write_split(folder, "grade", read=read.num_rows, kept=kept, dropped=dropped, **measured)
+    summary = write_pieces(folder, "grade", read=read.num_rows, pieces=[(kept, dropped)], **measured)
     return replace(summary, note="; ".join([*_describe_rates(summary.metrics), *_name_failed(tally.failed)]))
 
 

@@ -13,7 +13,7 @@ from compass.rl.course import mark_finished
 from compass.runs.dvc_files import dvc_md5
 from compass.settings import Settings, SettingsError
 from compass.settings.denoise import NoiseReason
-from stages._stage import EmptyError, Summary, main, perform, write_split
+from stages._stage import EmptyError, Summary, main, perform, write_pieces
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -70,7 +70,7 @@ def test_a_split_is_written_whole_with_the_reasons_counted(tmp_path: Path) -> No
     records = table([{"id": str(number), "problem": "?", "answer": "1"} for number in range(4)])
     drops = [None, Drop(NoiseReason.LINK), Drop(NoiseReason.PROOF), Drop(NoiseReason.LINK)]
     kept, dropped = split(records, drops, "denoise")
-    summary = write_split(tmp_path, "denoise", read=4, kept=kept, dropped=dropped, items=7)
+    summary = write_pieces(tmp_path, "denoise", read=4, pieces=[(kept, dropped)], items=7)
     assert summary == Summary("denoise", Counts("denoise", 1, {"link": 2, "proof": 1}), {"items": 7})
     assert read_records(tmp_path / "kept.parquet").schema.equals(RECORD)
     assert read_records(tmp_path / "dropped.parquet").schema.equals(LEDGER)
@@ -80,7 +80,7 @@ def test_a_split_is_written_whole_with_the_reasons_counted(tmp_path: Path) -> No
 def test_a_lost_row_stops_the_stage_before_anything_is_written(tmp_path: Path) -> None:
     kept, dropped = split(table([{"id": "1"}]), [None], "denoise")
     with pytest.raises(RecordError, match="read 2 rows but kept 1 and dropped 0"):
-        write_split(tmp_path, "denoise", read=2, kept=kept, dropped=dropped)
+        write_pieces(tmp_path, "denoise", read=2, pieces=[(kept, dropped)])
     assert not list(tmp_path.glob("*.parquet"))
 
 
@@ -92,7 +92,7 @@ def test_a_stage_that_keeps_nothing_names_the_reason_that_took_most_and_leaves_t
     with pytest.raises(
         EmptyError, match=r"all 3 rows were dropped: too_short 2, link 1\. The first as too_short is gsm:7, "
     ):
-        write_split(tmp_path, "denoise", read=3, kept=kept, dropped=dropped)
+        write_pieces(tmp_path, "denoise", read=3, pieces=[(kept, dropped)])
     assert [path.name for path in tmp_path.glob("*.parquet")] == ["dropped.parquet"]
 
 
