@@ -155,11 +155,12 @@ def describe_resume(root: Path, stage: str | None) -> str:
 
 
 def _find_checkpoint(root: Path, stage: str) -> int | None:
-    """The iteration of the newest checkpoint of an RL stage."""
+    """The iteration of the last checkpoint of an RL stage's last run."""
     from compass.rl.checkpoint import TRACKER
+    from compass.rl.config import find_newest
 
-    found = list((root / "work" / stage).glob(f"*/checkpoints/{TRACKER}"))
+    newest = find_newest(root, stage)
     try:
-        return int(max(found, key=lambda path: path.stat().st_mtime).read_text()) if found else None
+        return int((newest.checkpoints / TRACKER).read_text()) if newest else None
     except (OSError, ValueError):
         return None

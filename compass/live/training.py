@@ -24,7 +24,7 @@ from compass.page.blocks import (
     format_number,
     format_share,
 )
-from compass.rl.config import StagePaths
+from compass.rl.config import StagePaths, find_newest
 from compass.rl.guards.findings import read_findings
 from compass.rl.metrics import all_metrics, whole_lines
 from compass.rl.rollouts import find_right, read_rewards
@@ -77,21 +77,14 @@ class Training:
 
 
 def find_course(root: Path, stage: Stage) -> StagePaths | None:
-    """The newest work folder of a stage; None where it has none, or has not begun its own yet."""
-    found = []
-    for folder in (root / "work" / stage.name).glob("*/"):
-        paths = StagePaths(Path(), Path(), folder)
-        files = (folder / "train.log", folder / "verl.yaml", paths.metrics, paths.rewards, paths.progress)
-        times = [file.stat().st_mtime for file in files if file.exists()]
-        if times:
-            found.append((max(times), paths))
-    if not found:
+    """The work folder of a stage's last run; None where it has none, has not begun its own yet, or has its result: that may be another run's."""
+    if stage.state == "finished":
         return None
-    touched, paths = max(found, key=lambda one: one[0])
-    # Until the trainer starts, the newest folder is that of an earlier run, maybe with other settings.
-    if stage.state == "running" and stage.progress and touched < stage.progress.started - 1:
-        return None
-    return paths
+    paths = find_newest(root, stage.name)
+    # Until the trainer starts, the newest folder is that of an earlier run, maybe with other settings. The kernel's clock for files lags
+    # some milliseconds behind the one that says when a stage started.
+    begun = stage.progress.started - 1 if stage.state in ("running", "failed") and stage.progress else 0.0
+    return paths if paths and paths.touched >= begun else None
 
 
 def read_training(root: Path, stage: Stage) -> Training | None:

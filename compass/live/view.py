@@ -11,7 +11,7 @@ import pyarrow as pa
 from compass.live.counts import counts_view, report_view
 from compass.live.responses import show_rollouts
 from compass.live.sampled import Scorer, sampled_view
-from compass.live.training import read_training, training_view
+from compass.live.training import find_course, read_training, training_view
 from compass.page.blocks import Block, Caution, Note
 from compass.rl.failure import log_lines, reason
 from compass.runs.pipeline import Pipeline, Stage, read_pipeline
@@ -123,11 +123,10 @@ class Reader:
 
     def _log(self, stage: Stage) -> str:
         """Why an RL stage ended, from the newest log of its trainer."""
-        logs = sorted((self.root / "work" / stage.name).glob("*/train.log"), key=lambda path: path.stat().st_mtime)
-        # The kernel's clock for files lags some milliseconds behind the one that says when a stage started.
-        if stage.kind != "rl" or not logs or (stage.progress and logs[-1].stat().st_mtime < stage.progress.started - 1):
+        paths = find_course(self.root, stage) if stage.kind == "rl" else None
+        if paths is None or not paths.log.exists():
             return ""
-        return f"{logs[-1].relative_to(self.root)}:\n{reason(log_lines(logs[-1]), last=LOGGED)}"
+        return f"{paths.log.relative_to(self.root)}:\n{reason(log_lines(paths.log), last=LOGGED)}"
 
     def _links(self, pipeline: Pipeline) -> list[dict[str, str]]:
         """Pages of the run that is shown, of the services that are up, and of the report."""

@@ -12,6 +12,7 @@ from compass.errors import UserError
 from compass.page.blocks import Responses, Table, response
 from compass.report.outputs import read_table
 from compass.report.printable import printable, shorten
+from compass.rl.config import find_newest
 
 TRAINED = "curriculum/kept.parquet"
 """The problems that RL stages train on, in a pipeline's data folder."""
@@ -39,10 +40,9 @@ def find_rollouts(data: Path, stage: str) -> list[Path]:
     outputs = rollout_files(data)
     if stage in outputs:
         return [outputs[stage]]
-    running = sorted((data.parent / "work" / stage).glob("*/rollouts/*.parquet"))
-    if running:
-        newest = max(running, key=lambda path: path.stat().st_mtime).parent
-        return [path for path in running if path.parent == newest]
+    newest = find_newest(data.parent, stage)
+    if newest and (running := sorted(newest.rollouts.glob("*.parquet"))):
+        return running
     raise UserError(
         f"no rollouts of {stage!r} in {data}; there are some of: {', '.join(sorted(outputs)) or 'none'}. A stage that trains has some after "
         "its first iteration that keeps them (`rl.record.rollouts_every`)"

@@ -115,6 +115,34 @@ class StagePaths:
         """The worst samples of iterations in which a guard fired."""
         return self.work / "samples"
 
+    @property
+    def log(self) -> Path:
+        """What the trainer prints."""
+        return self.work / "train.log"
+
+    @property
+    def verl(self) -> Path:
+        """verl's whole configuration."""
+        return self.work / "verl.yaml"
+
+    @property
+    def touched(self) -> float:
+        """When the stage last wrote into its work folder, in seconds since 1970; 0 where it holds nothing."""
+        written = (self.log, self.verl, self.metrics, self.rewards, self.progress, self.rollouts, self.checkpoints)
+        return max((path.stat().st_mtime for path in written if path.exists()), default=0.0)
+
+
+def find_newest(root: Path, stage: str) -> StagePaths | None:
+    """The work folder that a stage wrote into last, of those of all its settings; None where it has none.
+
+    Args:
+        root: the pipeline's folder.
+        stage: its name.
+    """
+    found = [StagePaths(Path(), Path(), folder) for folder in (root / "work" / stage).glob("*/")]
+    newest = max(found, key=lambda paths: paths.touched, default=None)
+    return newest if newest and newest.touched else None
+
 
 def verl_config(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> DictConfig:
     """The complete verl configuration of one RL stage.

@@ -109,11 +109,11 @@ def train(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> lis
         )
     # The run of a killed process keeps what it recorded; this one's has every iteration of the result once.
     current_run().curves(read_metrics(paths.metrics))
-    log = paths.work / "train.log"
+    log = paths.log
     earlier = len(log_lines(log))
     cause, taken_away = "", False
     if done < settings.steps:
-        config = paths.work / "verl.yaml"
+        config = paths.verl
         OmegaConf.save(verl_config(stage, settings, paths, seed=seed), config)
         current_run().artifact(config)
         with wait_for_notice() as noticed:
@@ -147,7 +147,7 @@ def _run(stage: str, settings: RlStage, paths: StagePaths, config: Path, done: i
 
     Where `noticed()` turns true the trainer is asked to save a checkpoint, and ends when that is whole.
     """
-    with (paths.work / "train.log").open("ab") as log:
+    with paths.log.open("ab") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "compass.rl.train", str(config)],
             env=trainer_environment(
