@@ -29,6 +29,7 @@ from compass.runs.repository import git_state
 from compass.settings import Settings
 from compass.settings.load import check_values, parse_values, read_text, read_values
 from compass.settings.recipe_checks import without_effect
+from compass.settings.rl import list_course
 from compass.settings.section import Section
 from compass.studies.study import FOLDER, RESULTS, Study, find_model, list_measures
 from flows.overrides import FILE, change_text, check_edits, find_parameters
@@ -125,12 +126,7 @@ def _digest_code(settings: Settings, model: str, root: Path) -> dict[str, str]:
 
 
 def _list_course(settings: Settings, model: str) -> list[str]:
-    """The RL stages that lead to a model, the last first."""
-    course, name = [], model
-    while stage := settings.rl.stages.get(name):
-        course.append(name)
-        name = stage.init_from
-    return course
+    return list_course({name: stage.init_from for name, stage in settings.rl.stages.items()}, model)
 
 
 def _effective_settings(settings: Settings, model: str) -> str:
@@ -347,8 +343,7 @@ def measure_run(root: Path, settings: Settings, model: str) -> dict[str, Any]:
     Returns:
         `scores`, `base` (the base's score by each measure, where it was evaluated) and `response_tokens` (the length of its responses), on average over all benchmarks; `benchmarks`, its accuracy on each, and `base_benchmarks`, the base's; `training`, what its RL stages took (`seconds`, `tokens` sampled); `curves` over their iterations.
     """
-    stages = list(settings.rl.stages)
-    stages = stages[: stages.index(model) + 1] if model in stages else []
+    stages = _list_course(settings, model)
     found = read_results(root, stages)
     curves: dict[str, list[float]] = {}
     training = {"seconds": 0.0, "tokens": 0}

@@ -9,6 +9,7 @@ from compass.page.blocks import Note, Part, Section, Table
 from compass.report.figures import draw_chart, tokens_figure
 from compass.report.headline import find_comparison, percent
 from compass.report.run import Run
+from compass.settings.rl import list_course
 
 MOST_BUDGETS = 8
 """Rows of the table."""
@@ -36,13 +37,14 @@ def tokens_section(run: Run) -> Section:
 
 def cost_per_point(run: Run) -> list[Part]:
     """For each trained model its gain over the first and what its training took; none where no training was timed."""
-    rows, seconds = [], 0.0
+    rows = []
+    starts = {name: own["init_from"] for name, own in run.parameters.get("rl", {}).get("stages", {}).items()}
     for model in run.models[1:]:
-        fact, found = run.times.get(model, {}), find_comparison(run, model, run.models[0])
-        if "seconds" not in fact or not found:
+        times = [run.times.get(stage) for stage in list_course(starts, model)]
+        found = find_comparison(run, model, run.models[0])
+        if not times or not found or not all(times):
             continue
-        gpus = len(fact.get("machine", {}).get("gpus") or [])
-        seconds += fact["seconds"] * (gpus or fact["machine"]["cores"])
+        seconds = sum(fact["seconds"] * (len(fact["machine"]["gpus"]) or fact["machine"]["cores"]) for fact in times)
         gain = 100 * found["difference"]
         shown = found["ci95"][0] > 0
         cost = f"{seconds / 3600 / gain:.3g}" if shown else "no gain shown"

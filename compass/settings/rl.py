@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import Field, model_validator
@@ -65,6 +66,20 @@ class RlStage(Recipe):
         if self.from_elsewhere:
             return (grade.model, grade.revision) == (self.init_from, self.revision)
         return grade.model == f"models/{self.init_from}"
+
+
+def list_course(starts: Mapping[str, str], model: str) -> list[str]:
+    """The RL stages that lead to a model, in the order of training.
+
+    Args:
+        starts: each RL stage's `init_from`.
+        model: its name; of one that is no RL stage there are none.
+    """
+    course: list[str] = []
+    while model in starts:
+        course.insert(0, model)
+        model = starts[model]
+    return course
 
 
 class Rl(Recipe):

@@ -152,10 +152,12 @@ def finished_run(tmp_path: Path, pipeline: tuple[Path, list[str]]) -> Path:
         write_json(
             root / "metrics" / f"{stage}.json", {"stage": stage, "metrics": {"steps": 2, "reward_last": 0.123456789012}}
         )
-    profile = "profile: mine\nseed: 0\nrl: {stages: {rl-1: {steps: 2}, rl-2: {steps: 2}}}\n"
+    profile = (
+        "profile: mine\nseed: 0\nrl: {stages: {rl-1: {init_from: base, steps: 2}, rl-2: {init_from: rl-1, steps: 2}}}\n"
+    )
     (root / "profiles").mkdir()
     (root / "profiles" / "mine.yaml").write_text(profile, encoding="utf-8")
-    (root / "params.yaml").write_text(profile.replace("rl-2: {steps: 2}", "rl-2: {steps: 9}"), encoding="utf-8")
+    (root / "params.yaml").write_text(profile.replace("rl-1, steps: 2", "rl-1, steps: 9"), encoding="utf-8")
     times = {
         "stage": "evaluate",
         "started": "2026-01-02T03:04:05+00:00",

@@ -22,7 +22,7 @@ def two(finished_run: Path, tmp_path: Path) -> tuple[Path, Path]:
     other = tmp_path / "second"
     copy_run(finished_run, other, sample_rows(seed=7, models={"base": 0.3, "rl-1": 0.5, "rl-2": 1.2}), seed=7)
     text = (other / "params.yaml").read_text(encoding="utf-8")
-    (other / "params.yaml").write_text(text.replace("rl-2: {steps: 9}", "rl-2: {steps: 2}"), encoding="utf-8")
+    (other / "params.yaml").write_text(text.replace("rl-1, steps: 9", "rl-1, steps: 2"), encoding="utf-8")
     return finished_run, other
 
 

@@ -54,6 +54,9 @@ def test_training_costs_device_hours_per_point_where_a_gain_is_shown(finished_ru
         assert row[:3] == [model, f"{points:+.1f}", f"{2 * number:.2f}"]
         shown = found["ci95"][0] > 0
         assert row[3] == (f"{2 * number / points:.3g}" if shown else "no gain shown")
+    alone = {model: run.results.averages[model] for model in (run.models[0], trained[-1])}
+    fewer = replace(run, results=replace(run.results, scores={name: run.results.scores[name] for name in alone}))
+    assert cost_per_point(fewer)[1].rows == table.rows[-1:]  # its course was trained all the same
     assert cost_per_point(replace(run, times={})) == []
     on_gpus = {trained[0]: {"seconds": 3600, "machine": {"cores": 4, "gpus": ["H100"] * 8}}}
     assert cost_per_point(replace(run, times=on_gpus))[1].rows[0][2] == "8.00"

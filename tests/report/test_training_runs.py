@@ -52,7 +52,7 @@ def test_the_mean_its_interval_and_the_spread_come_first(repeated: list[Path]) -
 
 def test_what_makes_runs_no_repetitions_of_one_recipe_is_told(repeated: list[Path]) -> None:
     path = repeated[1] / "params.yaml"
-    path.write_text(path.read_text(encoding="utf-8").replace("rl-2: {steps: 9}", "rl-2: {steps: 2}"), encoding="utf-8")
+    path.write_text(path.read_text(encoding="utf-8").replace("rl-1, steps: 9", "rl-1, steps: 2"), encoding="utf-8")
     assert "s0 and s1 differ in settings (rl.stages.rl-2.steps)" in text_of(repeated)
     (repeated[2] / "params.yaml").unlink()
     assert "s1 or s2 has no parameter file" in text_of(repeated)
