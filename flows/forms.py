@@ -1,14 +1,13 @@
 """The form that Prefect's pages draw for a stage: its settings by name, with type, range and docstring, filled in.
 
-A form holds the values that are in force when it is made. Only what a user changes in it becomes an override of the run,
-so that a form opened yesterday never brings yesterday's values back. Settings that no form can draw (lists of sources,
-mappings) are given by name in the field beside it.
+A form holds the values that are in force when it is made. Only values that differ from those in force become overrides of
+the run, and its name says them: a page that was left open while `params.yaml` changed brings back the values that it
+shows. Settings that no form can draw (lists of sources, mappings) are given by name in the field beside it.
 """
 
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping
 from typing import Annotated, Any, Union, get_args, get_origin
 
 import annotated_types
@@ -30,13 +29,11 @@ def prefix(stage: str, settings: Settings) -> str:
     return f"rl.stages.{stage}" if stage in settings.rl.stages else stage
 
 
-def collect_overrides(form: Form, shown: Mapping[str, Any], prefix: str) -> dict[str, Any]:
-    """What a user changed in a form, as settings by their name in `params.yaml`.
+def collect_overrides(form: Form, prefix: str) -> dict[str, Any]:
+    """What a form that came back has other than the settings in force, by their name in `params.yaml`.
 
     Args:
-        form: the form as it came back.
-        shown: the values that it was shown with, nested as the form is. A field that came back with the value it was
-            shown with is no override, whatever is in force by now.
+        form: as `build_form` made it of them.
         prefix: the section's place in `params.yaml`.
 
     Returns:
@@ -48,11 +45,8 @@ def collect_overrides(form: Form, shown: Mapping[str, Any], prefix: str) -> dict
             continue
         value = getattr(form, name)
         if isinstance(value, Form):
-            before = shown.get(name)
-            changed |= collect_overrides(value, before if isinstance(before, Mapping) else {}, f"{prefix}.{name}")
-            continue
-        before = shown.get(name, field.default)
-        if (plain := _to_json(value)) != _to_json(before):
+            changed |= collect_overrides(value, f"{prefix}.{name}")
+        elif (plain := _to_json(value)) != _to_json(field.default):
             changed[f"{prefix}.{name}"] = plain
     return changed
 

@@ -15,7 +15,6 @@ from flows import prefect_settings
 prefect_settings.apply()  # before Prefect reads its settings
 
 from prefect import Flow, flow, runtime  # noqa: E402
-from prefect.client.orchestration import get_client  # noqa: E402
 from prefect.client.schemas.objects import State  # noqa: E402
 from pydantic import Field  # noqa: E402
 
@@ -98,7 +97,7 @@ def stage_flow(stage: str) -> Flow[Any, Any]:
     where = prefix(stage, settings)
 
     def run_stage(**given: Any) -> State:
-        changed = {**collect_overrides(given["settings"], read_shown_settings(), where), **given["other_settings"]}
+        changed = {**collect_overrides(given["settings"], where), **given["other_settings"]}
         return _carry_out(RunRequest(stage, SCOPES[given["run"]], force=given["force"], overrides=changed), given)
 
     fields = [("run", Literal[tuple(SCOPES)], next(iter(SCOPES))), ("settings", form, form())]
@@ -148,20 +147,11 @@ def choose_machine(stage: str, settings: Settings) -> str:
     return "gpu" if stage in GPU or stage in settings.rl.stages else "data"
 
 
-def read_shown_settings() -> dict[str, Any]:
-    """The settings that the form of this run's deployment was filled with; empty for a run without a deployment."""
-    if not runtime.deployment.id:
-        return {}
-    with get_client(sync_client=True) as client:
-        schema = client.read_deployment(runtime.deployment.id).parameter_openapi_schema or {}
-    return schema.get("properties", {}).get("settings", {}).get("default") or {}
-
-
 def _run_name() -> str:
     """`denoise max_problem_chars=3000`: the stage and what was changed for it."""
     given = runtime.flow_run.parameters
     form, other = given.get("settings"), given.get("other_settings") or {}
-    changed = {**(collect_overrides(form, read_shown_settings(), "") if isinstance(form, Form) else {}), **other}
+    changed = {**(collect_overrides(form, "") if isinstance(form, Form) else {}), **other}
     target = given.get("up_to", ALL)
     words = [f"to {target}"] if target != ALL else []
     words += [f"{name.lstrip('.')}={value}" for name, value in changed.items()]
