@@ -184,8 +184,11 @@ def run(
             # Quiet: of its own DVC would write four lines and a bar per stage, and hints at commands that this one calls itself.
             run_command(dvc_command("repro", "--quiet", *request.words()), folder=root, log=log, env=variables)
             ran = [one.stage for one in read_run(root, variables["COMPASS_PIPELINE_RUN"])]
-            saved = save_experiment(root, name, ran, env=variables) if name else None
-            if name and ran and not saved:
+            keep = ran or (
+                _wanted(Graph(root), request) if request.name else []
+            )  # all up to date, and asked for by name
+            saved = save_experiment(root, name, keep, env=variables) if name else None
+            if name and keep and not saved:
                 (log or print)(
                     f"the result is in this folder, but not kept as an experiment; `dvc exp save -n {name}` says why"
                 )
@@ -284,17 +287,17 @@ def save_experiment(
 ) -> str | None:
     """Save the results in the workspace as an experiment.
 
-    Only the stages that ran are handed to DVC: without names it would enter the outputs of every stage into `dvc.lock`,
+    Stages are handed to DVC by name: without names it would enter the outputs of every stage into `dvc.lock`,
     also of those that are stale, and so call them up to date.
 
     Args:
         root: the repository's root.
         name: the experiment's.
-        stages: those that ran just now; nothing is saved where there are none.
+        stages: those that are up to date by this run; nothing is saved where there are none.
         env: variables besides those of this process.
 
     Returns:
-        The name; None where nothing ran or DVC could not save it, which costs no result.
+        The name; None where there is no stage or DVC could not save it, which costs no result.
     """
     if not stages:
         return None

@@ -52,6 +52,7 @@ def test_a_run_with_a_value_runs_what_it_changes_and_becomes_an_experiment(toy: 
     assert (toy / "ran.log").read_text().split()[-1] == read_last_run(toy)["run"]
 
     assert quiet(RunRequest(), toy).experiment is None  # nothing to do, nothing to keep
+    assert quiet(RunRequest(name="final"), toy).experiment == "final"  # but by a name that is given
     assert changed_since(toy) == []
     (toy / "params.yaml").write_text((toy / "params.yaml").read_text().replace("samples: 3", "samples: 5"))
     assert changed_since(toy) == ["evaluate.samples"]  # edited by hand, and compared with the run before
