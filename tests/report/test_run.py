@@ -11,7 +11,7 @@ import yaml
 
 from compass.evaluation.label_files import write_label
 from compass.evaluation.labels import distinct_responses
-from compass.files import write_json
+from compass.files import file_digest, write_json
 from compass.records import RecordError
 from compass.report.headline import conclude
 from compass.report.results import Results
@@ -66,6 +66,15 @@ def test_commit_and_time_are_those_that_the_runs_own_stages_recorded(finished_ru
     run = read_run(finished_run)
     assert run.commit == {"commit": "bbb (rl-1); aaa (evaluate)", "dirty": "true"}
     assert ("commit", "bbb (rl-1); aaa (evaluate) with uncommitted changes") in ran_section(run).parts[0].rows
+
+
+def test_what_a_stage_took_for_another_result_is_not_told_of_this_one(finished_run: Path) -> None:
+    path = finished_run / "work" / "times" / "rl-1.json"
+    facts = {"stage": "rl-1", "seconds": 60, "machine": {"cores": 1}}
+    write_json(path, facts | {"result": file_digest(finished_run / "metrics" / "rl-1.json")})
+    assert read_run(finished_run).times["rl-1"]["seconds"] == 60
+    write_json(path, facts | {"result": "0" * 64})  # a later run, before this result came back from the cache
+    assert "rl-1" not in read_run(finished_run).times
 
 
 def test_a_figure_that_is_spoken_of_and_missing_is_marked() -> None:

@@ -9,15 +9,17 @@ from pathlib import Path
 import psutil
 import pytest
 
+from compass.files import file_digest, write_json
 from compass.machine import cores
 from compass.runs.stage_times import FOLDER, read_times, timed, used
 
 
 def test_a_run_is_recorded_with_its_time_machine_and_versions(tmp_path: Path) -> None:
     with timed("dedup", tmp_path):
-        pass
+        write_json(tmp_path / "metrics" / "dedup.json", {"kept": 7})
     facts = read_times(tmp_path)["dedup"]
     assert facts["stage"] == "dedup"
+    assert facts["result"] == file_digest(tmp_path / "metrics" / "dedup.json")
     assert facts["seconds"] >= 0
     assert facts["started"].endswith("+00:00")
     assert facts["machine"]["cores"] == cores()
