@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -63,14 +64,9 @@ class Runs:
 
     def __init__(self, folder: str | Path = ".") -> None:
         self.folder = folder
-        try:
+        with self._reading():
             self.client = connect(folder)
             experiment = self.client.get_experiment_by_name(experiment_name())
-        except failures() as error:
-            raise UserError(
-                f"the tracking server {scrub(tracking_uri(folder))} cannot be read: {describe_failure(error)}; start it, or unset "
-                "MLFLOW_TRACKING_URI to read the local record"
-            ) from None
         self.experiment = experiment.experiment_id if experiment else None
 
     def newest(self, count: int = MOST, *, data: str = "") -> list[PastRun]:
@@ -79,16 +75,15 @@ class Runs:
         Args:
             count: how many at most.
             data: a hash of DVC, or a digest of MLflow, of a table or model: only runs that read or wrote it.
+
+        Raises:
+            UserError: the tracking server does not answer.
         """
         if self.experiment is None:
             return []
-        runs = search_runs(self.client, self.experiment, {KIND: "pipeline"}, MOST if data else count)
+        runs = self._search("pipeline", MOST if data else count)
         if data:
-            keys = {
-                run.data.tags.get(PIPELINE)
-                for run in search_runs(self.client, self.experiment, {KIND: "stage"}, 10 * MOST)
-                if _has(run, data)
-            }
+            keys = {run.data.tags.get(PIPELINE) for run in self._search("stage", 10 * MOST) if _has(run, data)}
             runs = [run for run in runs if run.data.tags[PIPELINE] in keys][:count]
         return [_past(run) for run in runs]
 
@@ -109,6 +104,20 @@ class Runs:
                 return found[0]
         known = "; ".join(f"{run.name} ({run.id[:8]})" for run in runs[:5]) or "none is recorded"
         raise UserError(f"no run is called {word!r} by name, id or DVC experiment; the newest: {known}")
+
+    def _search(self, kind: str, count: int) -> list[Any]:
+        with self._reading():
+            return search_runs(self.client, self.experiment, {KIND: kind}, count)
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[None]:
+        try:
+            yield
+        except failures() as error:
+            raise UserError(
+                f"the tracking server {scrub(tracking_uri(self.folder))} cannot be read: {describe_failure(error)}; start it, or unset "
+                "MLFLOW_TRACKING_URI to read the local record"
+            ) from None
 
     def document(self, run: PastRun, name: str) -> Any:
         """A JSON artifact of a run; None where it has none."""

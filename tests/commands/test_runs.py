@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from mlflow.exceptions import MlflowException
 
 from compass.cli import main
 from compass.commands.runs import find_changes
@@ -96,6 +97,17 @@ def here(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def compass(*words: str) -> int:
     return main(["runs", *words])
+
+
+def test_a_server_that_answers_no_more_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object) -> None:
+        raise MlflowException("API request failed: timed out")
+
+    monkeypatch.setattr("compass.tracking.mlflow_runs.search_runs", fail)
+    assert compass("list") == 1
+    assert "cannot be read: " in capsys.readouterr().err
 
 
 def test_runs_are_listed_by_name_when_score_and_state_in_a_hundred_columns(capsys: pytest.CaptureFixture[str]) -> None:
