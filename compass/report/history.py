@@ -86,7 +86,7 @@ def history(outputs: Outputs, id_: str, *, with_twin: bool = True) -> Iterator[s
     yield ""
     for stage, (fate, _) in fates.items():
         yield from _stage(outputs, stage, fate, last, id_, with_twin)
-    yield from _training(outputs.folder, id_)
+    yield from _training(outputs, id_)
     for item in items_like(outputs.folder, id_):
         scores = item_tallies(outputs.folder, item["benchmark"], item["id"])
         shares = ", ".join(f"{model} {one.right}/{one.samples}" for model, one in scores.items())
@@ -203,10 +203,10 @@ def _rollouts(folder: Path, id_: str) -> Iterator[str]:
         yield f"{'':11}   {right} of {len(samples)} rollouts right; they answered {answers}"
 
 
-def _training(folder: Path, id_: str) -> Iterator[str]:
+def _training(outputs: Outputs, id_: str) -> Iterator[str]:
     """The rewards of each RL stage that sampled the problem, and its responses of iterations whose rollouts are kept."""
-    for path in sorted(folder.glob("*/rewards.parquet")):
-        stage, rows = path.parent.name, find_rows(path, id_)
+    for stage, path in outputs.rewards().items():
+        rows = find_rows(path, id_)
         if not rows:
             continue
         groups = sorted({(row["step"], row["used"]) for row in rows})
@@ -222,6 +222,6 @@ def _training(folder: Path, id_: str) -> Iterator[str]:
             tokens = sum(row["response_tokens"] for row in group) / len(group)
             fate = "" if used else "; left out of the update"
             yield f"{'':11}   iteration {step}: rewards {each}  ({tokens:.0f} tokens on average{fate})"
-        if kept := find_rows(folder / stage / "rollouts.parquet", id_):
+        if kept := find_rows(outputs.folder / stage / "rollouts.parquet", id_):
             yield f"{'':11}   kept responses ({len(kept)}):"
             yield from (f"{'':11}     {line}" for line in problem_lines(kept))

@@ -46,10 +46,10 @@ def trained_rows(outputs: Outputs, ids: Sequence[str]) -> list[dict[str, Any]]:
     """Collected rows by their ids, each with id, source, source_id, problem, answer and `trained`: RL stage to the iterations whose update
     used it, as far as the stages recorded rewards."""
     used: dict[str, dict[str, set[int]]] = {}
-    for path in sorted(outputs.folder.glob("*/rewards.parquet")):
+    for stage, path in outputs.rewards().items():
         for row in read_table(path, ["id", "step", "used"], ids=ids).to_pylist():
             if row["used"]:
-                used.setdefault(row["id"], {}).setdefault(path.parent.name, set()).add(row["step"])
+                used.setdefault(row["id"], {}).setdefault(stage, set()).add(row["step"])
     rows = {row["id"]: row for row in outputs.collected(COLUMNS, ids).to_pylist()}
     steps = {id_: {stage: sorted(own) for stage, own in stages.items()} for id_, stages in used.items()}
     return [rows[id_] | {"trained": steps.get(id_, {})} for id_ in ids if id_ in rows]

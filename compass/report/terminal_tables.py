@@ -24,11 +24,17 @@ def scores_table(scores: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Table
         scores: model to benchmark (and `average`) to scores, as `metrics/evaluate.json` holds them.
     """
     rows = []
-    for benchmark, first in next(iter(scores.values()), {}).items():
+    for benchmark in next(iter(scores.values()), {}):
         own = [scored[benchmark] for scored in scores.values()]
-        k = first["samples"]
-        rows.append([benchmark, f"avg@{k}", *(_cell(percent(one["accuracy"]), one["ci95"]) for one in own)])
-        for measure in ("greedy", f"pass@{k}"):
+        counts = sorted({one["samples"] for one in own})  # models between which samples had to decide have more
+        rows.append(
+            [
+                benchmark,
+                f"avg@{'/'.join(map(str, counts))}",
+                *(_cell(percent(one["accuracy"]), one["ci95"]) for one in own),
+            ]
+        )
+        for measure in ("greedy", f"pass@{counts[0]}"):
             if any(measure in one for one in own):
                 rows.append(["", measure, *(percent(one.get(measure)) for one in own)])
     gains = [scored[AVERAGE] for scored in scores.values()]

@@ -35,6 +35,16 @@ def test_the_table_names_a_benchmark_once_and_shows_what_was_measured(capsys: py
     ]
 
 
+def test_models_with_more_samples_are_shown_beside_those_with_fewer() -> None:
+    score = {"accuracy": 0.5, "ci95": (0.25, 0.75), "samples": 2, "pass@2": 0.625}
+    more = score | {"samples": 4, "pass@4": 0.75}
+    rows = scores_table({"base": {"average": score}, "rl-1": {"average": more}, "rl-2": {"average": more}}).rows
+    assert [row[1:] for row in rows] == [
+        ["avg@2/4", *["50.0\n(25.0 to 75.0)"] * 3],
+        ["pass@2", "62.5", "62.5", "62.5"],
+    ]
+
+
 @pytest.fixture
 def repository(pipeline: tuple[Path, list[str]], monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = pipeline[0].parent
