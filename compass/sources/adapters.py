@@ -112,11 +112,11 @@ def _problem(row: Mapping[str, Any], source: Source) -> str | None:
 
 
 def _choices(row: Mapping[str, Any], names: str) -> Any:
-    """The options of a row: the value of the one field, or of the fields that commas part."""
+    """The options of a row: the value of the one field, or of the fields that commas part by letter, where they hold one."""
     if "," not in names:
         return reach(row, names)
-    values = (reach(row, name.strip()) for name in names.split(","))
-    return [str(value) for value in values if value not in (MISSING, None, "")]
+    values = zip(LETTERS, (reach(row, name.strip()) for name in names.split(",")), strict=False)
+    return {letter: str(value) for letter, value in values if value not in (MISSING, None, "")}
 
 
 def choice_texts(value: Any) -> list[str]:
@@ -220,9 +220,15 @@ def _published(row: Mapping[str, Any], source: Source, problem: str | None) -> P
         other_answer="" if other is MISSING else gold_answer(other, decimal_comma=comma),
         licence=(as_text(reach(row, source.licence_field)) or "").strip(),
         image=_image(reach(row, source.image_field)),
-        cluster="" if (cluster := reach(row, source.cluster_field)) is MISSING else str(cluster),
+        cluster=read_name(row, source.cluster_field),
         comma_answer="" if as_written == answer else as_written,
     )
+
+
+def read_name(row: Mapping[str, Any], field: str) -> str:
+    """What a row's field for an id or a cluster holds; empty where it has none, as a table's empty cell."""
+    value = reach(row, field)
+    return "" if value is MISSING or value is None or value != value else str(value)
 
 
 def _image(value: Any) -> str:

@@ -26,7 +26,7 @@ from compass.seeded_draw import draw_number
 from compass.settings import Collect, Source
 from compass.settings.denoise import NoiseReason
 from compass.settings.section import is_commit
-from compass.sources.adapters import ADAPTERS, MISSING, Adapter, ConfiguredFields, Published, reach
+from compass.sources.adapters import ADAPTERS, MISSING, Adapter, ConfiguredFields, Published, reach, read_name
 from compass.sources.gold import DecimalCommas, has_decimal_comma, is_placeholder, with_decimal_point
 from compass.sources.hub import hub_rows, resolve_commit
 from compass.sources.read import Row, SourceError, data_files, expand, file_rows
@@ -295,7 +295,7 @@ def _pieces(number: int, source: Source, rows: Iterator[tuple[str, str, Row]]) -
         if source.max_rows and row_number >= source.max_rows:
             break
         fields.check(row, place)
-        source_id = (_own_id(row, source.id_field) or f"#row{row_id}") if source.id_field else row_id
+        source_id = (clean(read_name(row, source.id_field)) or f"#row{row_id}") if source.id_field else row_id
         if not _is_in_part(source_id, source):
             continue
         taken = True
@@ -316,12 +316,6 @@ def _pieces(number: int, source: Source, rows: Iterator[tuple[str, str, Row]]) -
         )
     if piece:
         yield _Piece(number, source, piece)
-
-
-def _own_id(row: Row, field: str) -> str:
-    """What a row's field for ids holds; empty where it has none, as a table's empty cell."""
-    value = reach(row, field)
-    return "" if value is MISSING or value is None or value != value else clean(str(value))
 
 
 def _is_in_part(source_id: str, source: Source) -> bool:

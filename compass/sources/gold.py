@@ -171,12 +171,12 @@ def _plain(value: Decimal) -> str:
 def from_solution(text: str) -> str:
     """The answer that a worked solution marks; empty without.
 
-    It stands behind the last `####`, in the last balanced box, or behind "The answer is" where that begins the last line's last sentence.
+    It stands behind the last `####`, unless that begins a heading and a later line marks an answer; in the last balanced box; or behind
+    "The answer is" where that begins the last line's last sentence.
     """
-    if "####" in text:
-        tail = text.rsplit("####", 1)[1].strip()
-        return tail.split("\n", 1)[0].strip()
-    return last_boxed(text) or _announced(text)
+    _, mark, tail = text.rpartition("####")
+    marked, _, later = tail.strip().partition("\n") if mark else ("", "", tail)
+    return last_boxed(later) or _announced(later) or marked.strip()
 
 
 def last_boxed(text: str) -> str:

@@ -148,6 +148,19 @@ def test_options_are_written_below_the_problem():
     assert adapt({"question": {"no": "text"}, "options": ["A"], "label": "B"}, **fields).problem is None
 
 
+def test_options_in_fields_of_their_own_keep_their_letters_where_one_is_empty():
+    fields = {"adapter": "options", "problem_field": "q", "answer_field": "gold", "options_field": "A,B,C"}
+    row = {"q": "Pick", "A": 9, "B": "", "C": "15", "gold": "C"}
+    assert adapt(row, **fields).problem == "Pick\n(A) 9\n(C) 15"
+    assert adapt({**row, "gold": 2}, **fields, answer_is_index=True).answer == "C"
+
+
+def test_an_empty_cell_is_no_cluster():
+    fields = {"problem_field": "q", "answer_field": "a", "cluster_field": "c"}
+    cells = ("x", 3, None, float("nan"), "")
+    assert [adapt({"q": "1+1?", "a": "2", "c": cell}, **fields).cluster for cell in cells] == ["x", "3", "", "", ""]
+
+
 def test_reach_follows_dots_positions_and_json_text():
     row = {"a": {"b": [{"c": 1}]}, "x.y": 2, "j": '{"k": [3]}', "n": None}
     assert reach(row, "a.b.0.c") == 1

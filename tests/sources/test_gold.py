@@ -122,6 +122,8 @@ def test_no_solution_replaces_a_gold_of_another_kind(value):
     assert from_solution("The answer is 7. This holds by symmetry.") == from_solution("The answer is 7\nbut why?") == ""
     assert from_solution("\\fbox{7}") == from_solution("\\boxed{7}") == "7"
     assert from_solution("#### 7, then \\boxed{8}") == "7, then \\boxed{8}"
+    assert from_solution("#### Step 1: Add\n3 + 4\n#### Step 2: Conclude\nIt is \\boxed{7}.") == "7"
+    assert from_solution("#### Conclusion\n\nThe answer is 7.") == from_solution("#### 7\nQ.E.D.") == "7"
 
 
 @pytest.mark.parametrize("text", ["\\boxed{" * 300, "{" * 10_000_000])
