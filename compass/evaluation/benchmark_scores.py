@@ -167,7 +167,7 @@ def benchmark_scores(
         scores["clusters"] = len(set(numbers.tolist()))
     if max(counts) > fewest:
         scores["most_samples"] = max(counts)
-    scores |= _scores_at_k(marks, answers, _by_problem(drawn, "tokens") if is_known(drawn, "tokens") else None)
+    scores |= scores_at_k(marks, answers, _by_problem(drawn, "tokens") if is_known(drawn, "tokens") else None)
     greedy = samples.filter(samples.column("greedy"))
     if greedy.num_rows:
         found = accuracy(dict(_rows(greedy, "id", "correct")), 1)
@@ -198,12 +198,18 @@ def benchmark_scores(
     return scores
 
 
-def _scores_at_k(
-    marks: Mapping[str, Sequence[bool]],
-    answers: Mapping[str, Sequence[str | None]],
-    tokens: Mapping[str, Sequence[int]] | None,
+def scores_at_k(
+    marks: Mapping[Any, Sequence[bool]],
+    answers: Mapping[Any, Sequence[str | None]],
+    tokens: Mapping[Any, Sequence[int]] | None,
 ) -> dict[str, Any]:
-    """pass@k and maj@k from the first k samples of each problem, and by tokens, where those are known, what more samples bring."""
+    """pass@k and maj@k from the first k samples of each problem, and by tokens, where those are known, what more samples bring.
+
+    Args:
+        marks: by problem, whether each of its samples is right.
+        answers: by problem, what each answers.
+        tokens: by problem, how long each is.
+    """
     fewest = min(map(len, marks.values()))
     votes = {name: number_votes(answers[name], group, same_answer) for name, group in marks.items()}
     passed = {

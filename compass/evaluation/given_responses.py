@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from compass.errors import UserError
-from compass.evaluation.accuracy import maj_at_k, mean, number_votes, pass_at_k, reported_k
+from compass.evaluation.accuracy import mean
+from compass.evaluation.benchmark_scores import scores_at_k
 from compass.evaluation.label_files import text_digest
 from compass.evaluation.other_readers import READERS, Verdict
 from compass.loops import ends_in_loop
@@ -21,7 +22,7 @@ from compass.sampling.score import OUTCOMES, outcome
 from compass.sources.adapters import MISSING, reach
 from compass.sources.gold import gold_answer, is_placeholder
 from compass.sources.read import Row, data_files, file_rows
-from compass.verifier import Judgement, Mode, judge_many, same_answer, warm
+from compass.verifier import Judgement, Mode, judge_many, warm
 from compass.verifier.extract import ENDS_INSIDE, UNANSWERED
 
 CHUNK = 64
@@ -321,13 +322,8 @@ class Tally:
         }
         if fewest > 1:  # one response each may be greedy, which no further sample would change
             found["fixed_ci95"] = list(fixed_interval(strict, sizes))
-        for k in reported_k(fewest):
-            each = [pass_at_k(len(group), sum(one[1] for one in group), k) for group in groups]
-            found[f"pass@{k}"] = mean(each)
-        if fewest > 1:
-            voted = [list(zip(*group[:fewest], strict=True)) for group in groups]
-            majorities = [maj_at_k(right, number_votes(said, right, same_answer), fewest) for said, right, *_ in voted]
-            found[f"maj@{fewest}"] = mean(majorities)
+        answers, marks = ({name: [one[at] for one in own] for name, own in self.problems.items()} for at in (0, 1))
+        found |= scores_at_k(marks, answers, None)
         counts = ("unextracted", "gold_unread", "rows", "without_gold", "without_response", "empty_responses")
         outcomes = {mode: {name: self.outcomes[mode][name] for name in OUTCOMES} for mode in READ}
         evidence = {mode: dict(sorted(self.evidence[mode].items())) for mode in READ}

@@ -37,13 +37,15 @@ class Kept:
 
     def add(self, row: Given, judged: list[Judged], first: int) -> None:
         """Keep a row with a gold; `first` is the number of its first response among those of its problem."""
-        name = _plain(row.id)
+        name = escape_halves(row.id)
         if judged:
-            self.problems.setdefault(name, {"id": name, "problem": _plain(row.problem), "answer": _plain(row.gold)})
+            self.problems.setdefault(
+                name, {"id": name, "problem": escape_halves(row.problem), "answer": escape_halves(row.gold)}
+            )
         for number, (text, one) in enumerate(zip(row.responses, judged, strict=False), first):
             scored = describe_scored(text or "", one.strict, one.lenient)
             texts = {"response": text, "answer": scored["answer"], "answer_lenient": scored["answer_lenient"]}
-            plain = {column: _plain(value) for column, value in texts.items()}
+            plain = {column: escape_halves(value) for column, value in texts.items()}
             self.samples.append({"id": name, "sample": number} | scored | plain)
 
 
@@ -87,6 +89,6 @@ def tell_apart(golds: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, st
     return found
 
 
-def _plain(text: str | None) -> str | None:
+def escape_halves(text: str | None) -> str | None:
     """The text with an escape for half of a character pair, as JSON may hold it and no table can."""
     return None if text is None else text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -197,7 +197,12 @@ def _as_files(given: Any, folder: Path, name: str) -> list[str | Path]:
                 raise UserError(
                     f"{type(one).__name__}: is neither a file nor a table; give a path, a pyarrow table or a data frame"
                 )
-            one = pa.Table.from_pandas(one, preserve_index=False)
+            try:
+                one = pa.Table.from_pandas(one, preserve_index=False)
+            except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+                raise UserError(
+                    f"{type(one).__name__}: {' '.join(map(str, error.args))}; give the column one type, or a file of JSON lines"
+                ) from None
         number = sum(str(folder) in str(file) for file in files) + 1
         files.append(folder / f"{name}-{number}.parquet")
         pq.write_table(one, files[-1])

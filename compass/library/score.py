@@ -157,10 +157,16 @@ def _compare(
     import pyarrow as pa
 
     from compass.evaluation.comparisons import compare_models
+    from compass.evaluation.given_results import escape_halves
 
     rows = [
-        {"model": name, "benchmark": "responses", "greedy": None, "id": apart[name].get(row["id"], row["id"])}
-        | {"answer": row[f"answer{suffix}"], "correct": row[f"correct{suffix}"]}
+        {
+            "model": name,
+            "benchmark": "responses",
+            "greedy": None,
+            "id": escape_halves(apart[name].get(row["id"], row["id"])),
+        }
+        | {"answer": escape_halves(row[f"answer{suffix}"]), "correct": row[f"correct{suffix}"]}
         | {"correct_lenient": row["correct_lenient"]}
         for name, own in verdicts.items()
         for row in own
@@ -260,10 +266,15 @@ def _as_rows(given: Any) -> Path | list[Mapping[str, Any]]:
     if hasattr(given, "to_pylist"):
         return given.to_pylist()
     if hasattr(given, "to_dict"):
-        return given.to_dict("records")
+        return [{name: _as_list(cell) for name, cell in row.items()} for row in given.to_dict("records")]
     if isinstance(given, list | tuple) and all(isinstance(row, Mapping) for row in given):
         return list(given)
     raise UserError(f"{type(given).__name__}: is no file, table or list of rows; give a path, a table, or dictionaries")
+
+
+def _as_list(cell: Any) -> Any:
+    """A cell of a data frame; a list is an array in one that was read from parquet."""
+    return cell.tolist() if hasattr(cell, "tolist") else cell
 
 
 def _verdicts(row: Given, judged: list[Judged], samples: dict[tuple[str, str], int]) -> Iterator[dict[str, Any]]:

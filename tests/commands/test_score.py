@@ -210,6 +210,19 @@ def test_one_problem_with_two_golds_is_two_and_half_of_a_character_pair_is_kept(
     assert (len(first), second, third) == (16, f"{first}-2", first)
 
 
+def test_files_are_compared_though_an_answer_is_half_of_a_character_pair(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, other = (
+        write(
+            tmp_path / f"{name}.jsonl", *({"gold": str(n), "response": f"\\boxed{{{answer}}}", "q": n} for n in (3, 4))
+        )
+        for name, answer in (("one", "3"), ("other", "\ud83d"))
+    )
+    assert score(one, str(other), "--id-field", "q") == 0
+    assert printed(capsys)["comparisons"][0]["problems"] == 2
+
+
 def test_the_file_itself_and_a_file_cut_off_write_no_verdicts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

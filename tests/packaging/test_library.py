@@ -9,7 +9,9 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
+import pandas
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import compass
@@ -124,6 +126,9 @@ def test_a_curated_folder_and_the_command_s_are_the_same_bytes(tmp_path: Path) -
 def test_curate_refuses_what_is_neither_a_file_nor_a_table(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="dict: is neither a file nor a table"):
         compass.curate({"problem": ["What is 1 + 1?"]})
+    mixed = pandas.DataFrame({"problem": ["What is 1 + 1?"] * 2, "answer": [2, "two"]})
+    with pytest.raises(UserError, match=r"DataFrame: .* column answer .*; give the column one type"):
+        compass.curate(mixed)
 
 
 def test_score_takes_rows_tables_and_files(tmp_path: Path) -> None:
@@ -134,6 +139,9 @@ def test_score_takes_rows_tables_and_files(tmp_path: Path) -> None:
         scored = compass.score(given, response_field="text", gold_field="gold")
         assert scored.scores["accuracy"] == 0.5
         assert [(verdict["correct"], verdict["answer"]) for verdict in scored.verdicts] == [(True, "5"), (False, "6")]
+    pq.write_table(pa.Table.from_pylist([{"gold": ["5"], "text": [r"\boxed{5}", "x"]}]), tmp_path / "r.parquet")
+    scored = compass.score(pandas.read_parquet(tmp_path / "r.parquet"), response_field="text", gold_field="gold")
+    assert [(verdict["correct"], verdict["gold"]) for verdict in scored.verdicts] == [(True, "5"), (False, "5")]
     with pytest.raises(UserError, match="no field 'txt'; it has gold, text"):
         compass.score(rows, response_field="txt", gold_field="gold")
     with pytest.raises(UserError, match="set: is no file, table or list of rows"):
