@@ -340,7 +340,7 @@ class OpenAiHandler(BaseHTTPRequestHandler):
         self.server.asked.append((self.path, body, self.headers.get("authorization")))
         said = str(body["prompt"]) if "prompt" in body else body["messages"][-1]["content"]
         refused = {"long": "This model's maximum context length is 16 tokens.", "broken": "no such thing"}
-        if said == "ill" and body["max_tokens"] > 1:
+        if said.startswith("ill") and body["max_tokens"] > 1:
             self._send(500, {"error": {"message": "an error"}})
             return
         if said in refused:

@@ -100,11 +100,16 @@ def evaluate(models: list[str] | None = None, /, *, asked: Asked) -> int:
     """
     from compass.commands.evaluate_benchmarks import load_benchmarks
     from compass.commands.progress import draw_progress
+    from compass.evaluation.results import GIVEN
 
     if not models and not asked.server:
         raise EvaluateError("give a MODEL or --server URL")
     if asked.out.exists() and not asked.out.is_dir():
         raise EvaluateError(f"--out {asked.out}: is a file; name a folder")
+    if (asked.out / GIVEN).exists():
+        raise EvaluateError(
+            f"--out {asked.out}: is there as `compass score` wrote it, with responses made elsewhere; name another folder"
+        )
     settings = _settings(asked)
     benchmarks = load_benchmarks(asked.benchmarks, max_problems=asked.max_problems, seed=asked.seed)
     found = find_models(models or [], asked.server, asked.server_model, asked.out / "work")

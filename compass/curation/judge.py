@@ -102,7 +102,13 @@ class ModelJudge:
         self._read([self._text(row) for row in records if len(row["problem"]) <= settings.max_problem_chars])
 
     def _read(self, texts: Iterable[str]) -> None:
-        """Hold the replies to these texts, asking for those that are not kept."""
+        """Hold the replies to these texts, asking for those that are not kept.
+
+        Raises:
+            SamplingError: the server failed on some.
+        """
+        from compass.evaluation.evaluate import check_sampled
+
         wanted = {problem_key("", text): text for text in texts}
         sampling = Sampling(temperature=0, max_tokens=self.max_tokens, max_model_len=self.max_tokens + 1)
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -118,6 +124,7 @@ class ModelJudge:
                 folder=self.folder,
                 what="judged",
             )
+        check_sampled("judge", table)
         for key, reply in zip(table["id"].to_pylist(), table["response"].to_pylist(), strict=True):
             self._replies[wanted[key]] = reply
 

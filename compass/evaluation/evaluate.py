@@ -87,7 +87,7 @@ def evaluate_model(
 
 
 def check_sampled(name: str, responses: pa.Table) -> None:
-    """Refuse to score a model's responses while some are not known.
+    """Refuse to use responses while some are not known.
 
     Raises:
         SamplingError: engines or servers failed on some problems.
@@ -96,7 +96,7 @@ def check_sampled(name: str, responses: pa.Table) -> None:
     if lost := responses.filter(failed).column("id").unique().to_pylist():
         raise SamplingError(
             f"{name}: no response to {len(lost)} problem{'s' * (len(lost) != 1)} ({', '.join(lost[:5])}), on which every engine or server "
-            "failed; a score of the rest would be of another benchmark. All other responses are kept: run again to try once more"
+            "failed; the rest alone would say something else. All other responses are kept: run again to try once more"
         )
 
 

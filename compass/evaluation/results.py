@@ -227,10 +227,6 @@ def add_results(
         old = before.filter(pc.equal(before.column("model"), model))
         new = samples.filter(pc.equal(samples.column("model"), model))
         fresh = set(new.column("setup").to_pylist())
-        if None in old.column("setup").to_pylist():
-            raise ResultsError(
-                f"{folder}: {model} is there as `compass score` wrote it, with responses made elsewhere; give another --out"
-            )
         if others := set(old.column("setup").to_pylist()) - fresh:
             if not replace:
                 changed = ", ".join(differences(known[min(others)], setups[min(fresh)]))

@@ -99,6 +99,11 @@ def test_questions_of_ones_own_and_those_that_are_not_there(judge, openai_server
         ModelJudge("http://127.0.0.1:9", "proof")(RECORD, Denoise())
 
 
+def test_a_reply_that_the_server_cannot_give_is_no_reply(judge) -> None:
+    with pytest.raises(SamplingError, match="judge: no response to 1 problem"):
+        judge("ill", ask={"ill": ("ill: {problem}", "yes")})(RECORD, Denoise())
+
+
 def test_curate_asks_it_by_a_module_of_the_users_and_labels_measure_it(
     openai_server, tmp_path: Path, monkeypatch, capsys
 ) -> None:

@@ -13,7 +13,6 @@ import pytest
 
 import compass
 from compass.cli import main
-from compass.evaluation.results import ResultsError, add_results
 from compass.report.run import read_run
 from compass.report.sections import report_sections
 from tests.report.conftest import HOSTILE
@@ -168,9 +167,9 @@ def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_judged(
     assert (tmp_path / "other" / "index.html").read_text() == "mine"
 
 
-def test_sampled_responses_of_a_model_do_not_take_the_place_of_given_ones(scored: tuple[Path, dict]) -> None:
-    samples, problems = (pq.read_table(scored[0] / f"{name}.parquet") for name in ("samples", "problems"))
-    setup = samples.column_names.index("setup")
-    new = samples.set_column(setup, samples.schema.field("setup"), [["one"] * samples.num_rows])
-    with pytest.raises(ResultsError, match="as `compass score` wrote it"):
-        add_results(scored[0], new, problems, {"one": {}}, replace=True)
+def test_models_are_not_sampled_into_a_folder_of_given_responses(
+    scored: tuple[Path, dict], capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--server", "http://127.0.0.1:9", "--benchmarks", "math-500", "--out", str(scored[0])]
+    assert main(["evaluate", *words]) == 1
+    assert "is there as `compass score` wrote it, with responses made elsewhere" in capsys.readouterr().err
