@@ -34,13 +34,14 @@ def load_benchmarks(given: Sequence[str], *, max_problems: int, seed: int) -> di
     from compass.settings import Benchmark, Collect
     from compass.sources.collect import collect_benchmarks
     from compass.sources.read import SourceError
+    from compass.sources.remote import path_or_url
 
     chosen = []
     for name in given:
         if name in BENCHMARKS:
             chosen.append(Benchmark(name=name))
         elif Path(name).exists() or Path(name).suffix or Path(name).name != name:
-            (source,) = source_settings([Path(name)])
+            (source,) = source_settings([path_or_url(name)])
             chosen.append(Benchmark(**source.model_dump()))
         else:
             find(name)  # says which names are known

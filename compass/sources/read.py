@@ -12,6 +12,7 @@ name no row. Parquet goes through Arrow. Every row that cannot be read is a `Sou
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
@@ -109,9 +110,10 @@ def file_rows(path: Path) -> Iterator[tuple[int, Row]]:
             "check its permissions and its disk",
         ) from None
     except UnicodeDecodeError as error:
+        is_wide = number < 0 and error.object.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         raise SourceError(
             f"{path}: row {number + 1} is not UTF-8 (byte {error.object[error.start]:#04x}, {error.reason})",
-            "convert the file; one that Excel wrote as CSV with `iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW`",
+            f"convert the file; one that Excel wrote with `iconv -f {'UTF-16' if is_wide else 'WINDOWS-1252'} -t UTF-8 FILE > NEW`",
         ) from None
 
 

@@ -265,7 +265,7 @@ def test_a_document_of_one_row_and_of_several_lists(tmp_path):
         ("a.jsonl", f'{{"a": 1}}\n"{"x" * 70}"\n', f"row 1 holds str '{'x' * 60}';"),
         ("a.jsonl", '{"a": 1}\n' + "[" * 100_000, "row 1 is nested too deeply"),
         ("a.jsonl", LINES + '{"problem": "caf\xe9"}\n'.encode("latin-1"), r"row 2 is not UTF-8 \(byte 0xe9"),
-        ("a.jsonl", LINES.decode().encode("utf-16"), "row 0 is not UTF-8"),
+        ("a.jsonl", LINES.decode().encode("utf-16"), "row 0 is not UTF-8 .* `iconv -f UTF-16 "),
         ("a.jsonl.zst", LINES, "broken or cut off before the end of its first row"),
         ("a.json", json.dumps(ROWS)[:-9], "is not JSON"),
         ("a.jsonl", LINES + b'{"answer": ' + b"7" * 10_000 + b"}", "row 2"),
