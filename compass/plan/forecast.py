@@ -19,7 +19,7 @@ from compass.evaluation.benchmarks import BENCHMARKS
 from compass.plan.hardware import Machine, sampling_speed, training_speed
 from compass.plan.memory import find_sampling_shortage, find_training_shortage, sampling_parts, training_parts
 from compass.plan.shape import Shape, grader_shape, policy_shape
-from compass.plan.speed import WEIGHTS_S, Load, sampling_seconds, training_seconds
+from compass.plan.speed import FORWARD, WEIGHTS_S, WITH_RECOMPUTATION, Load, sampling_seconds, training_seconds
 from compass.runs.stage_times import read_times
 from compass.settings import RlStage, Sampling, Settings
 from compass.settings.recipe import Rollout
@@ -383,33 +383,40 @@ def _note_batches(plan: Forecast, name: str, rollout: Rollout, known: Known) -> 
 
 
 def _add_training(plan: Forecast, name: str, stage: RlStage, shape: Shape, known: Known) -> None:
-    rollout, machine, resources, passes = stage.rollout, plan.machine, stage.resources, stage.optimizer.epochs
+    rollout, resources, passes = stage.rollout, stage.resources, stage.optimizer.epochs
+    machine = plan.machine.take(resources.gpus * resources.nodes)
     count, limit = stage.data.batch_size * rollout.group_size, rollout.max_response_tokens
+    asked = count + stage.data.batch_size * (stage.advantage.estimator == "remax")  # a greedy response per problem
+    networks = 2 if stage.advantage.estimator == "gae" else 1
+    reference = bool(stage.loss.kl_coef or stage.reward.kl_coef)
     lengths = _note_lengths(plan, name, limit, known)
     batches = _note_batches(plan, name, rollout, known)
     updates = passes * max(1, stage.data.batch_size // stage.optimizer.mini_batch_size)
     split, share = resources.tensor_parallel, resources.rollout_memory
 
     def hours(scenario: Scenario, length: float, batches: float) -> float:
-        load = _make_load(machine, count, length, limit)
-        sampled = batches * _seconds_to_sample(machine, shape, load, split=split, memory=share)
+        load, sampling = (_make_load(machine, responses, length, limit) for responses in (count, asked))
+        sampled = batches * _seconds_to_sample(machine, shape, sampling, split=split, memory=share)
         if machine.gpu is None:
             prompt = 40 if shape.parameters < 1e7 else 90
-            trained = passes * count * (length + prompt) / training_speed(shape.parameters, machine.cores)
+            tokens = count * (length + prompt) * (passes * networks + FORWARD * reference)
+            trained = tokens / training_speed(shape.parameters, machine.cores)
         else:
             gpu, gpus, mfu = machine.gpu, machine.gpus, scenario.mfu
-            trained = sum(training_seconds(load, shape, gpu, gpus, passes=passes, steps=updates, mfu=mfu)) + WEIGHTS_S
+            before, update = training_seconds(load, shape, gpu, gpus, passes=passes, steps=updates, mfu=mfu)
+            trained = (networks + reference) * before + networks * update + WEIGHTS_S
         return (stage.steps * (sampled + trained) + start_seconds(machine, "rl")) / 3600
 
     load = _make_load(machine, count, lengths[1], limit)
-    trained = passes * shape.training_flops(load.responses * (load.prompt + load.mean), load.squares) * 4 / 3
-    flops = stage.steps * (trained + batches[1] * 2 * shape.matrix_parameters * load.tokens)
+    once = shape.training_flops(load.responses * (load.prompt + load.mean), load.squares)
+    trained = (passes * networks * WITH_RECOMPUTATION + FORWARD * reference) * once
+    flops = stage.steps * (trained + batches[1] * 2 * shape.matrix_parameters * load.tokens * asked / count)
     memory = None
     if machine.gpu:
         memory = sum(training_parts(stage, shape, machine.gpus).values())
         if short := find_training_shortage(stage, shape, machine.gpu, machine.gpus):
             plan.shortages.append(Shortage(name, *short))
-    sampled = stage.steps * batches[1] * count
+    sampled = stage.steps * batches[1] * asked
     low, middle, high = map(hours, (LOW, MIDDLE, HIGH), lengths, batches)
     plan.stages.append(
         StageForecast(name, round(sampled), sampled * lengths[1], flops / 1e15, memory, (low, middle, high))

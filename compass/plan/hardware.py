@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from compass.errors import UserError, did_you_mean
 from compass.machine import cores
@@ -48,6 +48,14 @@ class Machine:
     gpu: Gpu | None
     gpus: int
     cores: int
+    given: bool = False
+    """Whether the GPUs are those of a question ("and on eight?"), and not of this machine."""
+
+    def take(self, gpus: int) -> Machine:
+        """What a stage that asks for so many GPUs has of this machine: no more than those, or the CPU for none. A question is about all of them."""
+        if self.gpu is None or self.given:
+            return self
+        return replace(self, gpus=min(gpus, self.gpus)) if gpus else Machine(None, 0, self.cores)
 
     def __str__(self) -> str:
         return f"{self.gpus} x {self.gpu.name}" if self.gpu else f"{self.cores} CPU cores"
@@ -99,7 +107,7 @@ def find_machine(gpus: str | None = None) -> Machine:
     Raises:
         UserError: as `parse_gpus`.
     """
-    return Machine(*((parse_gpus(gpus) if gpus else find_gpus()) or (None, 0)), cores())
+    return Machine(*((parse_gpus(gpus) if gpus else find_gpus()) or (None, 0)), cores(), given=bool(gpus))
 
 
 def sampling_speed(parameters: float, cores: int) -> float:

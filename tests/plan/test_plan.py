@@ -7,6 +7,7 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,7 @@ from compass.plan.memory import find_sampling_shortage, find_training_shortage, 
 from compass.plan.shape import PUBLISHED, QWEN_7B, Shape, find_shape, shape_of
 from compass.plan.speed import Load, exponential_scale, sampling_seconds, training_seconds
 from compass.rl.start import StartError, check_memory
-from compass.settings import Benchmark, load_settings
+from compass.settings import Benchmark, Settings, load_settings
 from compass.settings.load import read_values
 
 ROOT = Path(__file__).parents[2]
@@ -309,6 +310,39 @@ def test_plan_prints_stages_inputs_and_cost_and_refuses_what_cannot_fit(
     assert "Does not fit: rl-1, rl-2, rl-3: training needs 129 GB per GPU" in capsys.readouterr().out
     assert main(["plan", "--profile", "tiny", "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["stages"]) == 6
+
+
+def test_a_stage_takes_the_gpus_that_it_asks_for_and_a_question_is_about_all() -> None:
+    node = Machine(GPUS["h100"], 8, 16)
+    assert [str(node.take(gpus)) for gpus in (2, 16, 0)] == ["2 x h100", "8 x h100", "16 CPU cores"]
+    assert str(replace(node, given=True).take(2)) == "8 x h100"
+    assert str(Machine(None, 0, 2).take(2)) == "2 CPU cores"
+
+
+@pytest.mark.parametrize("machine", [Machine(GPUS["h100"], 8, 16), Machine(None, 0, 2)])
+def test_a_critic_a_reference_and_greedy_baselines_take_their_time(machine: Machine, tmp_path: Path) -> None:
+    def hours(**groups: dict[str, Any]) -> tuple[float, int]:
+        values = PAPER.model_dump(mode="json")
+        for stage in values["rl"]["stages"].values():
+            for group, own in groups.items():
+                stage[group] |= own
+        found = forecast(Settings.model_validate(values), machine, Known(500_000), tmp_path)
+        (first,) = (stage for stage in found.stages if stage.name == "rl-1")
+        return first.hours[1], first.responses
+
+    fixed = {"rollout": {"dynamic_sampling": False, "group_size": 8}}
+    (plain, responses), (critic, _), (reference, _), (greedy, more) = (
+        hours(**fixed, **own)
+        for own in (
+            {},
+            {"advantage": {"estimator": "gae"}},
+            {"loss": {"kl_coef": 0.01}},
+            {"advantage": {"estimator": "remax"}},
+        )
+    )
+    assert plain < reference < critic
+    assert plain < greedy
+    assert more == pytest.approx(responses * 9 / 8, rel=1e-3)
 
 
 def test_the_paper_takes_hours_on_the_node_that_it_asks_for(tmp_path: Path) -> None:
