@@ -12,6 +12,7 @@ from typing import Any
 
 from compass.errors import UserError
 from compass.files import file_digest, write_json
+from compass.plan.memory import count_shards
 from compass.rl.reward_function import reward_file
 from compass.rl.verl_keys import CHANGES_NO_UPDATE
 from compass.rl.weights import lora_parameters, tensor_shapes
@@ -83,12 +84,15 @@ def course(settings: RlStage, *, seed: int, start: Path, training_set: Path) -> 
 def disk_need(settings: RlStage, start: Path) -> tuple[int, int]:
     """Bytes that a stage needs: for its checkpoints in `work/`, and for its model in `models/` and once more in DVC's cache.
 
-    Two checkpoints exist while the second is written, and a third where the best by validation is kept. A critic doubles each. With
-    `keep_optimizer` the model holds the training state too. With LoRA checkpoints hold the low-rank matrices alone.
+    Two checkpoints exist while the second is written, and a third where the best by validation is kept. A critic doubles each, and every
+    further node writes its own copy. With `keep_optimizer` the model holds the training state too. With LoRA checkpoints hold the low-rank
+    matrices alone.
     """
     parameters = sum(math.prod(shape) for shape in tensor_shapes(start).values())
     trained = lora_parameters(start, settings.lora.rank) if settings.lora.rank else parameters
     state = STATE_BYTES * trained * (2 if settings.advantage.estimator == "gae" else 1)
+    if gpus := settings.resources.gpus * settings.resources.nodes:
+        state *= gpus // count_shards(settings, gpus)
     model = {"float32": 4, "bfloat16": 2}[settings.resources.dtype] * parameters
     checkpoints = 3 if settings.checkpoint.validation_problems else 2
     return checkpoints * state, 2 * (model + settings.checkpoint.keep_optimizer * state)

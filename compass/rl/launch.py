@@ -27,6 +27,7 @@ from compass.rl.checkpoint import (
     remove_older,
     resume_from,
     start_from_optimizer,
+    whole_checkpoints,
 )
 from compass.rl.config import StagePaths, verl_config
 from compass.rl.failure import first_cause, log_lines, reason
@@ -87,6 +88,12 @@ def train(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> lis
         print(
             f"{stage}: iteration {unvalidated} was not validated before an earlier run ended: it is trained again",
             flush=True,
+        )
+    whole = whole_checkpoints(paths.checkpoints)
+    if whole and min(whole) > settings.steps:
+        raise TrainingError(
+            f"{stage}: has trained {max(whole)} iterations, `steps` is {settings.steps}, and no checkpoint is as early; raise `steps` to "
+            f"{min(whole)} or more, or delete {paths.work} to train it anew"
         )
     best = best_step(row for step, row in rows.items() if step <= recorded)
     done = resume_from(paths.checkpoints, recorded=recorded, keep=best)

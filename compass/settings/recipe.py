@@ -46,7 +46,7 @@ class Rollout(Section):
     """Leave out groups whose responses are all right or all wrong, and sample others in their place."""
 
     max_generation_batches: Positive = 10
-    """With dynamic sampling: a stage that needs more batches than this for one iteration stops with a message."""
+    """With dynamic sampling: a stage that throws away more batches of groups than this in one iteration stops with a message."""
 
     refill: Literal[1, 2] = 2
     """With dynamic sampling: groups asked for in place of each that is left out. 2, as in verl, fills a batch sooner and throws away what is
@@ -270,6 +270,11 @@ class Resources(Section):
     def ranks_per_node(self) -> int:
         """Trainer ranks per node: its GPUs, or `ranks` on a CPU."""
         return self.gpus or self.ranks
+
+    @property
+    def mesh(self) -> tuple[int, int]:
+        """Trainer ranks per node, and nodes."""
+        return self.ranks_per_node, self.nodes
 
     @property
     def joins(self) -> bool:

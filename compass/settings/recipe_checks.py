@@ -38,6 +38,11 @@ def check_objective(recipe: Recipe, steps: int) -> None:
             "`loss.overlong_filter` needs `rollout.dynamic_sampling: true`: an iteration of nothing but responses that were cut off would "
             "have no token to train on; set one of them otherwise"
         )
+    if recipe.loss.overlong_filter and estimator == "opo":
+        raise ValueError(
+            "`loss.overlong_filter` cannot go with `advantage.estimator: opo`, whose baseline weighs responses by the tokens that train: those "
+            "that were cut off, the longest, would weigh nothing; leave one of them out"
+        )
     if recipe.loss.overlong_filter and rollout.correction.bypass:
         raise ValueError(
             "`loss.overlong_filter` cannot go with `rollout.correction.bypass`: there verl compares rollout and trainer in each pass, and fails on "

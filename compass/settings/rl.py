@@ -113,6 +113,14 @@ class Rl(Recipe):
                     f"`stages.{name}.checkpoint.carry_optimizer` needs "
                     f"`stages.{stage.init_from}.checkpoint.keep_optimizer: true`"
                 )
+            if (
+                stage.checkpoint.carry_optimizer
+                and (ranks := self.stages[stage.init_from].resources.mesh) != stage.resources.mesh
+            ):
+                raise ValueError(
+                    f"`stages.{name}.checkpoint.carry_optimizer` takes over one file per rank: {stage.init_from} has {_say_ranks(ranks)}, {name} "
+                    f"{_say_ranks(stage.resources.mesh)}; give both the same `resources`, or set it to false"
+                )
             if stage.checkpoint.carry_optimizer and stage.advantage.estimator == "gae":
                 earlier = self.stages[stage.init_from].advantage.estimator
                 if earlier != "gae":
@@ -122,6 +130,11 @@ class Rl(Recipe):
                     )
             models.append(name)
         return self
+
+
+def _say_ranks(mesh: tuple[int, int]) -> str:
+    ranks, nodes = mesh
+    return f"{ranks} rank{'s' * (ranks > 1)}" + (f" on each of {nodes} nodes" if nodes > 1 else "")
 
 
 def _over(shared: Any, own: Any) -> Any:

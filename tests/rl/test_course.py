@@ -66,6 +66,10 @@ def test_two_checkpoints_and_two_copies_of_the_model_need_room(stage: RlStage, s
     assert disk_need(best, start) == (36 * parameters, 8 * parameters)  # the best by validation stays as well
     critic = kept.model_copy(update={"advantage": Advantage(estimator="gae")})
     assert disk_need(critic, start) == (48 * parameters, 56 * parameters)
+    for nodes, copies in ((1, 1), (2, 2)):
+        on_gpus = {"gpus": 4, "nodes": nodes}
+        spread = stage.model_copy(update={"resources": stage.resources.model_copy(update=on_gpus)})
+        assert disk_need(spread, start) == (24 * copies * parameters, 8 * parameters)  # a whole one per node
 
 
 def test_with_low_rank_matrices_a_checkpoint_needs_room_for_them_alone(stage: RlStage, start: Path) -> None:

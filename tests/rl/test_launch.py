@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from compass.rl.checkpoint import ACCURACY
+from compass.rl.checkpoint import ACCURACY, whole_checkpoints
 from compass.rl.config import StagePaths
 from compass.rl.guards.findings import GuardError
 from compass.rl.launch import TakenAwayError, TrainingError, train, trainer_environment
@@ -228,6 +228,15 @@ def test_a_finished_stage_starts_no_trainer(stage: Stage) -> None:
     stage.paths.metrics.write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert stage.train() == rows
     assert not (stage.paths.work / "train.log").exists()
+
+
+def test_fewer_steps_than_the_first_checkpoint_has_are_refused_and_it_stays(stage: Stage) -> None:
+    stage.checkpoint(5)
+    with pytest.raises(
+        TrainingError, match=r"rl-1: has trained 5 iterations, `steps` is 3, .* to 5 or more, or delete "
+    ):
+        stage.train()
+    assert whole_checkpoints(stage.paths.checkpoints) == [5]
 
 
 def finding(step: int, level: str) -> str:

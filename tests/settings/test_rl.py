@@ -95,6 +95,17 @@ def test_stages_have_any_names_and_number(changed: Changed) -> None:
             ),
             "rl: `stages.b.checkpoint.carry_optimizer` would take over a critic",
         ),
+        (
+            stages(
+                a={"checkpoint": {"keep_optimizer": True}},
+                b={"init_from": "a", "checkpoint": {"carry_optimizer": True}, "resources": {"ranks": 2}},
+            ),
+            "rl: `stages.b.checkpoint.carry_optimizer` takes over one file per rank: a has 1 rank, b 2 ranks; give both",
+        ),
+        (
+            {"rl.loss.overlong_filter": True, "rl.advantage": {"estimator": "opo"}},
+            "`loss.overlong_filter` cannot go with `advantage.estimator: opo`",
+        ),
         ({"rl.reward.kl_coef": 0.01, "rl.rollout.dynamic_sampling": False}, "rl.stages.rl-1: `reward.kl_coef` (0.01)"),
         (
             {"rl.reward": {"kl_coef": 0.01, "kl_controller": "adaptive", "kl_horizon": 255}},
