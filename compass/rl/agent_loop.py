@@ -40,6 +40,7 @@ from verl.workers.rollout.vllm_rollout.vllm_async_server import vLLMHttpServer, 
 from vllm.sampling_params import RequestOutputKind
 
 from compass.rl.estimators import GREEDY_BASELINE, REWARD
+from compass.rl.failure import TRACEBACK
 from compass.rl.reproducible import BEFORE, response_seed
 from compass.rl.reward_function import RESPONSE_TOKENS
 from compass.verifier import warm
@@ -135,7 +136,9 @@ class ScoringWorker(AgentLoopWorkerTQ.__ray_actor_class__):
             error = failure
         tag: dict[str, Any] = {"status": "finished"}
         if error is not None:
-            logging.getLogger(__name__).error("".join(traceback.format_exception(error)))
+            # Not as a traceback: `failure.first_cause` would take what a stage tolerates for what ended it.
+            told = "".join(traceback.format_exception(error)).replace(TRACEBACK, "A group failed:")
+            logging.getLogger(__name__).error(told)
             problem = prompt.get("extra_info", {}).get("id", "unknown")
             reason = f"{type(error).__name__}: {error}"[:LONGEST_REASON]
             tag = {"status": "failure", "error": reason, "problem": problem}

@@ -2,7 +2,7 @@
 
 - Rewards: `rewards.jsonl`, one line per group while a stage runs, and `rewards.parquet` after it.
 - Rollouts: while a stage runs, each chosen iteration is one file in the folder `rollouts` of its work folder, so that a killed stage loses
-  none and counts none twice; `rollouts.parquet` after it. `fetch` takes them out of verl's transfer queue, `rollout_rows` makes rows of them.
+  none and counts none twice; `rollouts.parquet` after it. `fetch_fields` takes them out of verl's transfer queue, `rollout_rows` makes rows of them.
 """
 
 from __future__ import annotations

@@ -296,6 +296,11 @@ class StageTrainer(PPOTrainerSync):
             batch, self._get_required_batch_multiple(1), self.tokenizer.eos_token_id
         )
 
+    def on_validate_begin(self) -> None:
+        """verl validates after the weights went to the rollout engine."""
+        self._report_phase("validation")
+        super().on_validate_begin()
+
     def on_step_end(self) -> None:
         """The update is done; its weights go to the rollout engine."""
         self._report_phase("weights to the rollout engine")

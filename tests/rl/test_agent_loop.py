@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 import torch
 
+from compass.rl.failure import first_cause
+
 PROBLEM = {
     "uid": "u1",
     "raw_prompt": [{"role": "user", "content": "2+3"}],
@@ -267,6 +269,24 @@ def test_why_a_response_failed_goes_with_its_group_and_the_others_are_kept(
     assert (tag["key"], tag["tag"]["status"], tag["tag"]["problem"]) == ("u1", "failure", "a1")
     assert tag["tag"]["error"].startswith("RecursionError: the verifier is in a loop!!!")
     assert len(tag["tag"]["error"]) == 400
+
+
+def test_a_group_that_failed_is_logged_and_is_not_taken_for_the_end_of_a_later_run(
+    agent_loop: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        try:
+            raise KeyError("no number")
+        except KeyError as error:
+            raise ValueError("no number in it") from error
+
+    monkeypatch.setattr(agent_loop.ScoringWorker, "_sample_and_store", fail)
+    sample(agent_loop.ScoringWorker())
+    log = caplog.text.splitlines()
+    assert "ValueError: no number in it" in log
+    assert first_cause(log) is None
+    later = ["Traceback (most recent call last):", '  File "a.py", line 1, in f', "SaturatedError: all right"]
+    assert first_cause([*log, *later]).text == "SaturatedError: all right"
 
 
 def test_the_server_is_asked_for_each_response_of_a_group_and_answers_once(agent_loop: Any) -> None:

@@ -26,7 +26,7 @@ def sft_config(settings: WarmStart, *, model: Path, examples: Path, checkpoints:
         checkpoints: where verl keeps its training state.
 
     Raises:
-        UnknownKeyError: the installed verl has no such key.
+        VerlKeyError: the installed verl has no such key.
     """
     config = deepcopy(verls_own("sft_trainer_engine"))
     for key, value in _overrides(settings, model, examples, checkpoints).items():
