@@ -23,7 +23,6 @@ from compass.model_cards import rl_card
 from compass.progress import report, report_phase
 from compass.records import read_records, split_stages
 from compass.rl.checkpoint import best_step, checkpoint_folder
-from compass.rl.config import StagePaths
 from compass.rl.course import (
     FINISHED,
     check_disk,
@@ -36,6 +35,7 @@ from compass.rl.guards.findings import format_finding, write_findings
 from compass.rl.launch import train
 from compass.rl.metrics import SAMPLED_LENGTH, SAMPLED_REWARD, write_curves
 from compass.rl.mixed_groups import MixedGroups, UnfillableStageError, cannot_fill, predict_mixed_groups
+from compass.rl.paths import StagePaths
 from compass.rl.rollouts import write_rewards, write_rollouts
 from compass.rl.start import bring_start, check_start, remove_start
 from compass.runs.dvc_files import dvc_md5

@@ -61,7 +61,8 @@ def show(stage: str, /, *, profile: str | None = None, params: Path | None = Non
 def _whole(stage: str, settings: Settings) -> str:
     from omegaconf import OmegaConf
 
-    from compass.rl.config import StagePaths, verl_config
+    from compass.rl.config import verl_config
+    from compass.rl.paths import StagePaths
     from compass.rl.start import start_folder
 
     ours = settings.rl.stages[stage]

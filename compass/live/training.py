@@ -24,9 +24,9 @@ from compass.page.blocks import (
     format_number,
     format_share,
 )
-from compass.rl.config import StagePaths, find_newest
 from compass.rl.guards.findings import read_findings
 from compass.rl.metrics import all_metrics, whole_lines
+from compass.rl.paths import StagePaths, find_newest
 from compass.rl.rollouts import find_right, read_rewards
 from compass.runs.pipeline import Stage
 from compass.settings import RlStage

@@ -12,7 +12,7 @@ from compass.errors import UserError
 from compass.page.blocks import Responses, Table, response
 from compass.report.outputs import read_table
 from compass.report.printable import printable, shorten
-from compass.rl.config import find_newest
+from compass.rl.paths import find_newest
 
 TRAINED = "curriculum/kept.parquet"
 """The problems that RL stages train on, in a pipeline's data folder."""

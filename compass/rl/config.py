@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from compass.prompts.registry import find_prompt
@@ -20,6 +18,7 @@ from compass.rl.correction import BYPASS_COPY, correction_overrides
 from compass.rl.device import device_overrides
 from compass.rl.estimators import advantage_overrides, critic_overrides
 from compass.rl.export import read_beginning
+from compass.rl.paths import StagePaths
 from compass.settings import RlStage
 from compass.settings.advantage import GROUP_BASED
 from compass.settings.correction import Correction
@@ -34,114 +33,6 @@ PIPELINE = ""
 
 NO_DUAL_CLIP = 1e9
 """A bound that no ratio reaches: verl cuts ratios at e^20, which is less."""
-
-
-@dataclass(frozen=True)
-class StagePaths:
-    """Where an RL stage reads and writes.
-
-    Attributes:
-        model: folder of the weights it starts from.
-        train: verl's parquet of training problems.
-        work: the stage's resumable state: `checkpoints/`, `metrics.jsonl`, `rewards.jsonl`.
-    """
-
-    model: Path
-    train: Path
-    work: Path
-
-    @property
-    def validation(self) -> Path:
-        """verl's parquet of validation problems, where there are any."""
-        return self.train.with_name("validation.parquet")
-
-    @property
-    def checkpoints(self) -> Path:
-        """verl's checkpoints, one folder per iteration that was saved."""
-        return self.work / "checkpoints"
-
-    @property
-    def metrics(self) -> Path:
-        """verl's metrics, one JSON line per iteration."""
-        return self.work / "metrics.jsonl"
-
-    @property
-    def live_metrics(self) -> Path:
-        """The same as verl is writing it; verl starts a new one with every process."""
-        return self.work / "metrics.live.jsonl"
-
-    @property
-    def rewards(self) -> Path:
-        """Rewards, one JSON line per group."""
-        return self.work / "rewards.jsonl"
-
-    @property
-    def saved_metrics(self) -> Path:
-        """The metrics of iterations with a checkpoint, written before it."""
-        return self.work / "metrics.saved.jsonl"
-
-    @property
-    def findings(self) -> Path:
-        """What guards found, one JSON line each."""
-        return self.work / "guards.jsonl"
-
-    @property
-    def progress(self) -> Path:
-        """Where the trainer is."""
-        return self.work / "progress.json"
-
-    @property
-    def lost(self) -> Path:
-        """What the trainer lost on a Ray cluster that it joined."""
-        return self.work / "lost.txt"
-
-    @property
-    def notice(self) -> Path:
-        """There where the trainer is to save and end (`compass.rl.notice`)."""
-        return self.work / "notice"
-
-    @property
-    def stopped(self) -> Path:
-        """The iteration that a trainer ended after that had such a notice."""
-        return self.work / "stopped.json"
-
-    @property
-    def rollouts(self) -> Path:
-        """Rollouts of chosen iterations, one file each."""
-        return self.work / "rollouts"
-
-    @property
-    def samples(self) -> Path:
-        """The worst samples of iterations in which a guard fired."""
-        return self.work / "samples"
-
-    @property
-    def log(self) -> Path:
-        """What the trainer prints."""
-        return self.work / "train.log"
-
-    @property
-    def verl(self) -> Path:
-        """verl's whole configuration."""
-        return self.work / "verl.yaml"
-
-    @property
-    def touched(self) -> float:
-        """When the stage last wrote into its work folder, in seconds since 1970; 0 where it holds nothing."""
-        written = (self.log, self.verl, self.metrics, self.rewards, self.progress, self.rollouts, self.checkpoints)
-        return max((path.stat().st_mtime for path in written if path.exists()), default=0.0)
-
-
-def find_newest(root: Path, stage: str) -> StagePaths | None:
-    """The work folder that a stage wrote into last, of those of all its settings; None where it has none.
-
-    Args:
-        root: the pipeline's folder.
-        stage: its name.
-    """
-    found = [StagePaths(Path(), Path(), folder) for folder in (root / "work" / stage).glob("*/")]
-    newest = max(found, key=lambda paths: paths.touched, default=None)
-    return newest if newest and newest.touched else None
 
 
 def verl_config(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> DictConfig:

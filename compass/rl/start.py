@@ -13,7 +13,8 @@ from compass.errors import UserError
 from compass.plan.hardware import find_gpus
 from compass.plan.memory import find_training_shortage
 from compass.plan.shape import shape_of
-from compass.rl.config import StagePaths, verl_config
+from compass.rl.config import verl_config
+from compass.rl.paths import StagePaths
 from compass.settings import RlStage
 
 

@@ -14,9 +14,9 @@ import pytest
 
 from compass.ledger import Counts
 from compass.records import write_records
-from compass.rl.config import StagePaths
 from compass.rl.guards.findings import Findings
 from compass.rl.metrics import follow_metrics
+from compass.rl.paths import StagePaths
 from compass.rl.progress import Progress
 from compass.rl.rollouts import append_groups, group_line, write_step
 from compass.settings import load_settings

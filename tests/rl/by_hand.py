@@ -9,7 +9,8 @@ import numpy as np
 import torch
 
 from compass.rl import estimators
-from compass.rl.config import StagePaths, verl_config
+from compass.rl.config import verl_config
+from compass.rl.paths import StagePaths
 from compass.settings import RlStage, load_settings
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -16,10 +16,10 @@ import yaml
 
 from compass.records import read_records
 from compass.rl.checkpoint import checkpoint_folder
-from compass.rl.config import StagePaths
 from compass.rl.dataset import write_training_set
 from compass.rl.export import export_model
 from compass.rl.launch import train
+from compass.rl.paths import StagePaths
 from compass.settings import RlStage, Settings
 
 ROOT = Path(__file__).resolve().parents[2]

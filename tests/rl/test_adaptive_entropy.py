@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from compass.rl.adaptive_entropy import COEFFICIENT, find_applied_coefficient, move_coefficient
-from compass.rl.config import StagePaths, verl_config
+from compass.rl.config import verl_config
+from compass.rl.paths import StagePaths
 from tests.rl.debug_stage import settings
 
 LOSS = {"entropy_coef": 0.02, "entropy_target": 0.3, "entropy_step": 0.01, "entropy_coef_max": 0.035}

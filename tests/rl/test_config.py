@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from compass.prompts.prompt import TEMPLATES
-from compass.rl.config import StagePaths, is_one_update, overrides, verl_config, watch_config
+from compass.rl.config import is_one_update, overrides, verl_config, watch_config
 from compass.rl.correction import BYPASS_COPY
+from compass.rl.paths import StagePaths
 from compass.rl.verl_keys import NOT_IN_VERLS_FILES, VerlKeyError, has_key, verls_own
 from compass.settings import RlStage, load_settings
 from compass.settings.advantage import Critic

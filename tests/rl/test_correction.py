@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from compass.rl.config import StagePaths, verl_config
+from compass.rl.config import verl_config
 from compass.rl.correction import COMPARED, responses_per_pass, spread_keys
+from compass.rl.paths import StagePaths
 from compass.settings import RlStage
 from compass.settings.correction import Correction
 from tests.conftest import changed_stage

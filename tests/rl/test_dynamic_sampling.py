@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compass.rl.config import StagePaths, verl_config
+from compass.rl.config import verl_config
 from compass.rl.guards.findings import GuardError, read_findings
 from compass.rl.mixed_groups import SaturatedError
 from compass.rl.notice import Noticed
+from compass.rl.paths import StagePaths
 from compass.rl.progress import read_progress
 from compass.settings import RlStage, load_settings
 from compass.settings.guards import Guards, ShareGuard

@@ -12,7 +12,8 @@ def test_configuring_and_launching_for_gpus_imports_and_names_nothing_of_it() ->
     code = """
 import sys
 from pathlib import Path
-from compass.rl.config import StagePaths, verl_config
+from compass.rl.config import verl_config
+from compass.rl.paths import StagePaths
 from compass.rl.launch import trainer_environment
 from compass.settings import load_settings
 from omegaconf import OmegaConf

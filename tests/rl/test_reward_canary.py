@@ -11,7 +11,8 @@ import pytest
 import torch
 
 from compass.rl import reward_function
-from compass.rl.config import StagePaths, verl_config
+from compass.rl.config import verl_config
+from compass.rl.paths import StagePaths
 from compass.rl.reward_canary import CANARIES, overlong_penalty, reward_canary
 from compass.rl.reward_function import compute_score
 from tests.conftest import changed_stage

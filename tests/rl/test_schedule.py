@@ -9,8 +9,9 @@ import pytest
 from pydantic import ValidationError
 
 from compass.rl.checkpoint import first_share
-from compass.rl.config import StagePaths, verl_config
+from compass.rl.config import verl_config
 from compass.rl.course import course
+from compass.rl.paths import StagePaths
 from compass.settings import RlStage, load_settings
 from tests.conftest import make_random_model
 

@@ -11,9 +11,10 @@ import pytest
 import torch
 from omegaconf import OmegaConf
 
-from compass.rl.config import StagePaths, watch_config
+from compass.rl.config import watch_config
 from compass.rl.guards.findings import GuardError, read_findings
 from compass.rl.notice import Noticed, read_stopped
+from compass.rl.paths import StagePaths
 from compass.rl.progress import read_progress
 from compass.settings import load_settings
 

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from compass.rl.checkpoint import whole_checkpoints
-from compass.rl.config import StagePaths
 from compass.rl.launch import TakenAwayError
 from compass.rl.metrics import all_metrics, read_metrics
+from compass.rl.paths import StagePaths
 from compass.rl.progress import read_progress
 from stages.rl import run
 from tests.rl.debug_stage import iterations, settings

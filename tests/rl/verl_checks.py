@@ -6,8 +6,9 @@ from typing import Any
 from omegaconf import DictConfig, OmegaConf
 
 from compass.rl.cluster import check_cluster, reserved
-from compass.rl.config import StagePaths, verl_config
+from compass.rl.config import verl_config
 from compass.rl.estimators import register_estimators
+from compass.rl.paths import StagePaths
 from compass.rl.start import check_start
 from compass.settings import RlStage
 
