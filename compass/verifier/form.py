@@ -146,10 +146,10 @@ _PLAIN = re.compile(r"(?<![\w$\\])[-\w.(){}\[\]|^/*+=<>!√²³,]*[-^/*+=<>!√�
 _PLAIN_WORD = re.compile(r"(?<![A-Za-z\\])(?!(?:sqrt|sin|cos|tan|log|ln|pi|exp)\b)[A-Za-z]{2,}")
 _SEPARATORS = re.compile(r"\\(?:text|mbox)\s?\{[^{}]{0,40}\}|\\q?quad|\\\\(?!\w)|;|\n\s*\n")
 _NUMERAL = re.compile(
-    r"(?:(?<![\w.])(?P<whole>\d{1,15})\s?)?\\frac\{?(?P<top>\d{1,15})\}?\{?(?P<bottom>\d{1,15})\}?"
-    r"|(?:(?<![\w.])(?P<whole2>\d{1,15})\s)?(?<![\w.])(?P<top2>\d{1,15})/(?P<bottom2>\d{1,15})(?![\w/])"
-    r"|(?<![\w.])(?P<decimal>\d[\d,]{0,15}(?:\.\d{1,15})?|\.\d{1,15})"
-    r"(?:\s?\\(?:times|cdot)\s?10\^\{?(?P<exponent>[+-]?\d{1,3})(?!\d)\}?|\s?\\?(?P<percent>%)|\s?(?:\\text\s?\{\s?)?(?P<share>percent|permille|ppm|ppb)\b)?"
+    r"(?:(?<![\w.])(?P<whole>\d{1,15})\s?)?\\frac\{?(?P<top>-?\d{1,15})\}?\{?(?P<bottom>-?\d{1,15})\}?"
+    r"|(?:(?<![\w.])(?P<whole2>\d{1,15})\s)?(?<![\w.])(?P<top2>\d{1,15})/(?P<bottom2>-?\d{1,15})(?![\w/])"
+    r"|(?<![\w.])(?P<decimal>\d[\d,]{0,15}(?:\.\d{1,15})?|\.\d{1,15})(?:\s?\\(?:times|cdot)\s?10\^\{?(?P<exponent>[+-]?\d{1,3})(?!\d)\}?"
+    r"|(?P<share>\s?\\?%|\s?(?:\\text\s?\{\s?)?(?:per\s?cent|pct|per\s?mille?|promille|ppm|ppb|parts per \w+)\b\s?\}?))?"
 )
 
 
@@ -312,16 +312,20 @@ def _is_rewritten_number(gold: Node, answer: Node, question: str) -> bool:
 def _written(numeral: re.Match[str]) -> tuple[str, str]:
     """How a number of a question is written, its sign aside: as a whole number, a decimal, a share of a hundred, thousand or million, with a power
     of ten, as a fraction of which two numbers, or mixed."""
-    if numeral["percent"] or numeral["share"]:
-        return numeral["share"] or "percent", numeral["decimal"]
+    if numeral["share"] and (tree := read_tree(numeral[0])) is not None and (share := _written_tree(tree)) is not None:
+        return share
     if numeral["decimal"]:
         value = read_literal(numeral["decimal"].replace(",", "")).value
         return _written_decimal(value) if numeral["exponent"] is None else _scientific(value, int(numeral["exponent"]))
     top, bottom = numeral["top"] or numeral["top2"], numeral["bottom"] or numeral["bottom2"]
     whole = numeral["whole"] or numeral["whole2"]
     if whole is None or int(bottom) == 0:
-        return "fraction", f"{top}/{bottom}"
+        return _fraction(int(top), int(bottom))
     return "mixed", str(int(whole) + fmpq(int(top), int(bottom)))
+
+
+def _fraction(top: int | fmpq, bottom: int | fmpq) -> tuple[str, str]:
+    return "fraction", f"{'-' * ((top < 0) != (bottom < 0))}{abs(top)}/{abs(bottom)}"
 
 
 def _written_decimal(value: fmpq) -> tuple[str, str]:
@@ -351,9 +355,9 @@ def _written_tree(node: Node) -> tuple[str, str] | None:
         case Product((Number(value), Power(Number(base), Number(exponent)))) if base == _TEN and exponent.q == 1:
             return _scientific(value, int(exponent))
         case Product((Number(top), Inverse(Number(bottom)))):
-            return "fraction", f"{top}/{bottom}"
+            return _fraction(top, bottom)
         case Inverse(Number(bottom)):
-            return "fraction", f"1/{bottom}"
+            return _fraction(1, bottom)
         case Sum() | Product() | Power() if _is_constant(node):
             return "calculation", ""
     return None

@@ -70,6 +70,9 @@ def test_a_whole_number_for_a_percentage_is_worked_out_whatever_numbers_the_ques
         ("Write 25 percent as a decimal.", "0.25", r"25\%", [".25"]),
         ("Write -25% as a fraction.", r"-\frac14", "-25%", ["-1/4"]),
         ("Write 2‰ as a decimal.", "0.002", r"2\text{ permille}", [".002"]),
+        ("Write 25 per cent as a decimal.", "0.25", "25 percent", [".25"]),
+        ("Write 3 parts per million as a decimal.", "0.000003", "3 ppm", ["3e-6"]),
+        (r"Write $\frac{-3}{20}$ as a decimal.", "-0.15", r"\frac{3}{-20}", ["-.15"]),
         ("Write 30 ppm as a decimal.", "0.00003", "30 ppm", ["3e-5"]),
     ],
 )
