@@ -168,15 +168,22 @@ def _plain(value: Decimal) -> str:
     return written.rstrip("0").rstrip(".") if "." in written else written
 
 
+_WORD = re.compile(r"\**(?<![\\A-Za-z])[^\W\d_]{2,}\**")
+"""A word, and no command of LaTeX."""
+
+
 def from_solution(text: str) -> str:
     """The answer that a worked solution marks; empty without.
 
-    It stands behind the last `####`, unless that begins a heading and a later line marks an answer; in the last balanced box; or behind
-    "The answer is" where that begins the last line's last sentence.
+    It stands behind the last `####`, unless that line is a heading (words, and text below them); in the last balanced box; or behind "The
+    answer is" where that begins the last line's last sentence.
     """
     _, mark, tail = text.rpartition("####")
-    marked, _, later = tail.strip().partition("\n") if mark else ("", "", tail)
-    return last_boxed(later) or _announced(later) or marked.strip()
+    line, _, below = tail.strip().partition("\n")
+    if mark and not (below and _WORD.search(line)):
+        return line.strip()
+    is_value = mark and (not _WORD.match(line) or _WORD.fullmatch(line.strip()))
+    return last_boxed(text) or _announced(text) or (line.strip() if is_value else "")
 
 
 def last_boxed(text: str) -> str:

@@ -124,6 +124,11 @@ def test_no_solution_replaces_a_gold_of_another_kind(value):
     assert from_solution("#### 7, then \\boxed{8}") == "7, then \\boxed{8}"
     assert from_solution("#### Step 1: Add\n3 + 4\n#### Step 2: Conclude\nIt is \\boxed{7}.") == "7"
     assert from_solution("#### Conclusion\n\nThe answer is 7.") == from_solution("#### 7\nQ.E.D.") == "7"
+    assert from_solution("\\boxed{7}\n#### Check\nIt works.") == from_solution("#### 7\n\nThe answer is 5") == "7"
+    assert from_solution("#### 7 hours\nas the bus is late") == "7 hours"
+    assert from_solution("#### \\frac{1}{2}\nQ.E.D.") == "\\frac{1}{2}"
+    assert from_solution("#### **Step 2**\nSo x=7.") == from_solution("#### Step 2: Add\nSo x=7.") == ""
+    assert from_solution("#### Yes\nas it is even") == "Yes"
 
 
 @pytest.mark.parametrize("text", ["\\boxed{" * 300, "{" * 10_000_000])
