@@ -111,7 +111,7 @@ class RunResult:
     """The settings that were changed for it."""
 
     experiment: str | None
-    """The DVC experiment that holds the result; None where nothing ran, or the folder is no git repository."""
+    """The DVC experiment that holds the result; None where nothing ran and no name was given, or the folder is no git repository."""
 
     seconds: float
     """From the moment that it was its turn."""
@@ -184,9 +184,8 @@ def run(
             # Quiet: of its own DVC would write four lines and a bar per stage, and hints at commands that this one calls itself.
             run_command(dvc_command("repro", "--quiet", *request.words()), folder=root, log=log, env=variables)
             ran = [one.stage for one in read_run(root, variables["COMPASS_PIPELINE_RUN"])]
-            keep = ran or (
-                _wanted(Graph(root), request) if request.name else []
-            )  # all up to date, and asked for by name
+            # What is asked for by a name is kept though none of it had to run.
+            keep = ran or (_wanted(Graph(root), request) if request.name else [])
             saved = save_experiment(root, name, keep, env=variables) if name else None
             if name and keep and not saved:
                 (log or print)(

@@ -42,7 +42,7 @@ GPU = ("base", "grade", "evaluate")
 PARAMETERS = """Carry out one run.
 
 Args:
-    settings: Settings of this stage, filled in with those in force. What you change is written into params.yaml.
+    settings: Settings of this stage, filled in with those in force. Values that differ from those in force when the run starts are written into params.yaml.
     run: Which stages run, where something changed for them.
     up_to: The last stage to run, with all that it needs.
     force: Run stages that did not change as well.

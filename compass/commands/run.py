@@ -124,9 +124,7 @@ def summarize(result: RunResult) -> list[str]:
     """What a run did, and where to read its result, in one to three lines."""
     from compass.durations import duration
 
-    if not result.ran and not result.restored:
-        return [str(result)]
-    lines = [f"{result} ({duration(result.seconds)})"]
+    lines = [f"{result} ({duration(result.seconds)})" if result.ran or result.restored else str(result)]
     if result.experiment:
         lines.append(f"kept as the experiment {result.experiment}; `dvc exp show` lists it with the others")
     if "report" in (*result.ran, *result.restored):
@@ -157,7 +155,7 @@ def describe_resume(root: Path, stage: str | None) -> str:
 def _find_checkpoint(root: Path, stage: str) -> int | None:
     """The iteration of the last checkpoint of an RL stage's last run."""
     from compass.rl.checkpoint import TRACKER
-    from compass.rl.config import find_newest
+    from compass.rl.paths import find_newest
 
     newest = find_newest(root, stage)
     try:

@@ -273,8 +273,11 @@ def _as_rows(given: Any) -> Path | list[Mapping[str, Any]]:
 
 
 def _as_list(cell: Any) -> Any:
-    """A cell of a data frame; a list is an array in one that was read from parquet."""
-    return cell.tolist() if hasattr(cell, "tolist") else cell
+    """A cell of a data frame, with lists in place of the arrays that one from parquet has."""
+    if isinstance(cell, Mapping):
+        return {name: _as_list(part) for name, part in cell.items()}
+    plain = cell.tolist() if hasattr(cell, "tolist") else cell
+    return [_as_list(part) for part in plain] if isinstance(plain, list) else plain
 
 
 def _verdicts(row: Given, judged: list[Judged], samples: dict[tuple[str, str], int]) -> Iterator[dict[str, Any]]:

@@ -180,7 +180,7 @@ def read_run(folder: str | Path = ".", *, rl_stages: list[str] | None = None) ->
     times = {
         name: fact
         for name, fact in read_times(folder).items()
-        if name in own and (not fact.get("result") or fact["result"] == file_digest(own[name]))
+        if name in own and own[name].exists() and fact.get("result") in (None, file_digest(own[name]))
     }
     evaluated = _evaluated(folder / "data" / "evaluate", int(parameters.get("seed", 0)), primary)
     if "samples" in evaluated:

@@ -29,7 +29,7 @@ from compass.rl.checkpoint import (
     start_from_optimizer,
     whole_checkpoints,
 )
-from compass.rl.config import StagePaths, verl_config
+from compass.rl.config import verl_config
 from compass.rl.failure import first_cause, log_lines, reason
 from compass.rl.guards.findings import Findings, GuardError, forget_findings, read_findings
 from compass.rl.metrics import (
@@ -43,6 +43,7 @@ from compass.rl.metrics import (
     recover_metrics,
 )
 from compass.rl.notice import read_stopped, wait_for_notice
+from compass.rl.paths import StagePaths
 from compass.rl.progress import read_progress
 from compass.rl.rollouts import forget_rollouts_after
 from compass.rl.trainer_watch import EssentialProcesses, Watchdog, end_trainer
@@ -90,10 +91,10 @@ def train(stage: str, settings: RlStage, paths: StagePaths, *, seed: int) -> lis
             flush=True,
         )
     whole = whole_checkpoints(paths.checkpoints)
-    if whole and min(whole) > settings.steps:
+    if whole and max(whole) > settings.steps:
         raise TrainingError(
-            f"{stage}: has trained {max(whole)} iterations, `steps` is {settings.steps}, and no checkpoint is as early; raise `steps` to "
-            f"{min(whole)} or more, or delete {paths.work} to train it anew"
+            f"{stage}: its last checkpoint is of iteration {max(whole)}, and `steps` is {settings.steps}; raise `steps` to {max(whole)} or more, "
+            f"or delete {paths.work} to train it anew"
         )
     best = best_step(row for step, row in rows.items() if step <= recorded)
     done = resume_from(paths.checkpoints, recorded=recorded, keep=best)

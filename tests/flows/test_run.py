@@ -158,3 +158,6 @@ def test_a_run_that_wrote_the_report_says_where_it_is_and_no_other() -> None:
     assert "reports/index.html" in lines(ran=("evaluate", "report"))[-1]
     assert "reports/index.html" in lines(restored=("report",))[-1]
     assert lines(ran=("dedup",), unchanged=("report",)) == ["ran dedup; 1 unchanged (5 s)"]
+    nothing, kept = lines(unchanged=("report",), experiment="final")
+    assert nothing == "nothing to do: all is up to date"
+    assert kept.startswith("kept as the experiment final; ")

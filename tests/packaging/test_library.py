@@ -142,6 +142,10 @@ def test_score_takes_rows_tables_and_files(tmp_path: Path) -> None:
     pq.write_table(pa.Table.from_pylist([{"gold": ["5"], "text": [r"\boxed{5}", "x"]}]), tmp_path / "r.parquet")
     scored = compass.score(pandas.read_parquet(tmp_path / "r.parquet"), response_field="text", gold_field="gold")
     assert [(verdict["correct"], verdict["gold"]) for verdict in scored.verdicts] == [(True, "5"), (False, "5")]
+    nested = [{"gold": "5", "said": {"texts": [r"\boxed{5}", "x"]}}]
+    pq.write_table(pa.Table.from_pylist(nested), tmp_path / "n.parquet")
+    scored = compass.score(pandas.read_parquet(tmp_path / "n.parquet"), response_field="said.texts", gold_field="gold")
+    assert scored.scores["accuracy"] == 0.5
     with pytest.raises(UserError, match="no field 'txt'; it has gold, text"):
         compass.score(rows, response_field="txt", gold_field="gold")
     with pytest.raises(UserError, match="set: is no file, table or list of rows"):

@@ -75,6 +75,9 @@ def test_what_a_stage_took_for_another_result_is_not_told_of_this_one(finished_r
     assert read_run(finished_run).times["rl-1"]["seconds"] == 60
     write_json(path, facts | {"result": "0" * 64})  # a later run, before this result came back from the cache
     assert "rl-1" not in read_run(finished_run).times
+    write_json(finished_run / "work" / "times" / "evaluate.json", facts | {"result": "0" * 64})
+    (finished_run / "metrics" / "evaluate.json").unlink()  # as DVC does before it evaluates again
+    assert "evaluate" not in read_run(finished_run).times
 
 
 def test_a_figure_that_is_spoken_of_and_missing_is_marked() -> None:

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from compass.rl.checkpoint import ACCURACY, whole_checkpoints
-from compass.rl.config import StagePaths
 from compass.rl.guards.findings import GuardError
 from compass.rl.launch import TakenAwayError, TrainingError, train, trainer_environment
+from compass.rl.paths import StagePaths
 from compass.rl.trainer_watch import EssentialProcesses
 from compass.settings.guards import Guards, Watchdog
 from compass.settings.recipe import Resources
@@ -230,13 +230,12 @@ def test_a_finished_stage_starts_no_trainer(stage: Stage) -> None:
     assert not (stage.paths.work / "train.log").exists()
 
 
-def test_fewer_steps_than_the_first_checkpoint_has_are_refused_and_it_stays(stage: Stage) -> None:
+def test_fewer_steps_than_the_last_checkpoint_has_are_refused_and_it_stays(stage: Stage) -> None:
+    stage.checkpoint(2)
     stage.checkpoint(5)
-    with pytest.raises(
-        TrainingError, match=r"rl-1: has trained 5 iterations, `steps` is 3, .* to 5 or more, or delete "
-    ):
+    with pytest.raises(TrainingError, match=r"its last checkpoint is of iteration 5, and `steps` is 3; .* or delete "):
         stage.train()
-    assert whole_checkpoints(stage.paths.checkpoints) == [5]
+    assert sorted(whole_checkpoints(stage.paths.checkpoints)) == [2, 5]
 
 
 def finding(step: int, level: str) -> str:
