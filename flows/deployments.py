@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 import signal
 import sys
-from datetime import datetime
 from pathlib import Path
 
 from flows import prefect_settings
@@ -28,10 +27,9 @@ from prefect.client.schemas.filters import (  # noqa: E402
 from prefect.client.schemas.objects import StateType  # noqa: E402
 from prefect.deployments.runner import EntrypointType, RunnerDeployment  # noqa: E402
 from prefect.runner import Runner  # noqa: E402
-from prefect.settings import PREFECT_API_URL, PREFECT_RUNNER_POLL_FREQUENCY  # noqa: E402
+from prefect.settings import PREFECT_API_URL  # noqa: E402
 from prefect.states import Cancelled, Crashed  # noqa: E402
 
-from compass.errors import UserError  # noqa: E402
 from compass.processes import wait_until_ended  # noqa: E402
 from compass.settings import SettingsError, load_settings  # noqa: E402
 from flows.overrides import list_profiles  # noqa: E402
@@ -45,15 +43,8 @@ TAG = "compass"
 END_S = 20.0
 """Seconds that runs have to end when this process is ended."""
 
-POLLS = 3
-"""Looks for work after which one of another process would have been seen."""
-
 LOOK_S = 2.0
 """Seconds between two looks at the files that the forms show."""
-
-
-class ServedError(UserError):
-    """Another process serves to the same Prefect server."""
 
 
 async def build_deployments() -> list[RunnerDeployment]:
@@ -102,7 +93,6 @@ async def serve() -> None:
 
     runner.handle_sigterm = stop  # type: ignore[method-assign]
     signal.signal(signal.SIGINT, stop)
-    await check_alone()
     await register(runner)
     await end_abandoned_runs()
     print(f"serving the pipeline and its stages to {PREFECT_API_URL.value()}", flush=True)
@@ -111,30 +101,6 @@ async def serve() -> None:
         await runner.start()
     finally:
         watching.cancel()
-
-
-async def check_alone() -> None:
-    """Refuse a server to which another process serves: its runs would count as abandoned, and its deployments would be replaced.
-
-    Raises:
-        ServedError: one still asks that server for work.
-    """
-    if (polled := await find_last_poll()) is None:
-        return
-    await asyncio.sleep(POLLS * PREFECT_RUNNER_POLL_FREQUENCY.value())
-    if await find_last_poll() != polled:
-        raise ServedError(
-            f"{PREFECT_API_URL.value()}: another folder serves its stages there, and would lose its runs; give this one a server of its own "
-            "(`compass up` without --no-prefect), or end the other (`compass down` there)"
-        )
-
-
-async def find_last_poll() -> datetime | None:
-    """When a deployment of this kind was last asked for work; None where none ever was."""
-    async with get_client() as client:
-        tagged = DeploymentFilter(tags=DeploymentFilterTags(all_=[TAG]))
-        found = await client.read_deployments(deployment_filter=tagged)
-    return max((one.last_polled for one in found if one.last_polled), default=None)
 
 
 async def register(runner: Runner) -> None:
@@ -218,7 +184,7 @@ def main() -> int:
         return 1
     try:
         asyncio.run(serve())
-    except (SettingsError, ServedError) as error:
+    except SettingsError as error:
         print(error, file=sys.stderr)
         return 1
     except asyncio.CancelledError:
