@@ -20,7 +20,6 @@ import pyarrow.parquet as pq
 from compass.files import file_digest
 from compass.ledger import LEDGER, Counts, most_first
 from compass.records import RECORD, RecordError
-from compass.settings.load import read_values
 
 STAGES = ("collect", "dedup", "denoise", "grade", "verify", "curriculum", "select")
 """Stages that write kept and dropped rows, in their order; `select` is the last one of `compass curate`."""
@@ -96,12 +95,8 @@ class Outputs:
         return found
 
     def rewards(self) -> dict[str, Path]:
-        """The files of rewards by RL stage: of the stages in `params.yaml`, in their order, for others may have trained here before; without
-        that file of all."""
-        found = {path.parent.name: path for path in sorted(self.folder.glob("*/rewards.parquet"))}
-        path = self.folder.parent / "params.yaml"
-        stages = read_values(path).get("rl", {}).get("stages", found) if path.exists() else found
-        return {stage: found[stage] for stage in stages if stage in found}
+        """The files of rewards by RL stage."""
+        return {path.parent.name: path for path in sorted(self.folder.glob("*/rewards.parquet"))}
 
     def sources(self) -> dict[str, dict[str, Any]]:
         """What the collect stage recorded of each source; empty where it did not."""

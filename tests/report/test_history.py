@@ -45,11 +45,6 @@ def test_the_story_of_a_problem_that_is_trained_on(pipeline: Pipeline) -> None:
     ]
 
 
-def test_stages_of_other_parameters_that_trained_here_are_left_out(pipeline: Pipeline) -> None:
-    (pipeline[0].parent / "params.yaml").write_text("rl: {stages: {rl-1: {}, rl-2: {}}}\n", encoding="utf-8")
-    assert [line.split()[0] for line in told(pipeline, 2) if " trained on in " in line] == ["rl-1"]
-
-
 def test_a_repaired_problem_is_told_with_its_damage_visible(pipeline: Pipeline) -> None:
     folder, ids = pipeline
     for path in folder.glob("*/*.parquet"):
