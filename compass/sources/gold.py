@@ -18,6 +18,8 @@ from decimal import Decimal
 from typing import Any
 
 from compass.braces import closing_brace
+from compass.verifier.reading.numbers import write_numbers
+from compass.verifier.reading.words import SYNONYMS
 
 BOXES = ("\\boxed", "\\fbox")
 LONGEST_ANNOUNCED = 100
@@ -180,10 +182,11 @@ def from_solution(text: str) -> str:
     """
     _, mark, tail = text.rpartition("####")
     line, _, below = tail.strip().partition("\n")
-    if mark and not (below and _WORD.search(line)):
-        return line.strip()
-    is_value = mark and (not _WORD.match(line) or _WORD.fullmatch(line.strip()))
-    return last_boxed(text) or _announced(text) or (line.strip() if is_value else "")
+    line, said = line.strip(), write_numbers(line.strip())
+    if mark and (not below or not _WORD.search(said) or said.lower() in SYNONYMS):
+        return line
+    is_value = mark and (not _WORD.match(said) or _WORD.fullmatch(said))
+    return last_boxed(text) or _announced(text) or (line if is_value else "")
 
 
 def last_boxed(text: str) -> str:

@@ -122,6 +122,9 @@ def test_no_solution_replaces_a_gold_of_another_kind(value):
     assert from_solution("The answer is 7. This holds by symmetry.") == from_solution("The answer is 7\nbut why?") == ""
     assert from_solution("\\fbox{7}") == from_solution("\\boxed{7}") == "7"
     assert from_solution("#### 7, then \\boxed{8}") == "7, then \\boxed{8}"
+
+
+def test_a_heading_over_text_is_no_gold():
     assert from_solution("#### Step 1: Add\n3 + 4\n#### Step 2: Conclude\nIt is \\boxed{7}.") == "7"
     assert from_solution("#### Conclusion\n\nThe answer is 7.") == from_solution("#### 7\nQ.E.D.") == "7"
     assert from_solution("\\boxed{7}\n#### Check\nIt works.") == from_solution("#### 7\n\nThe answer is 5") == "7"
@@ -129,6 +132,8 @@ def test_no_solution_replaces_a_gold_of_another_kind(value):
     assert from_solution("#### \\frac{1}{2}\nQ.E.D.") == "\\frac{1}{2}"
     assert from_solution("#### **Step 2**\nSo x=7.") == from_solution("#### Step 2: Add\nSo x=7.") == ""
     assert from_solution("#### Yes\nas it is even") == "Yes"
+    assert from_solution("#### forty-two\n\n6*7") == "forty-two"
+    assert from_solution("#### no solution\n\nThe discriminant is -4.") == "no solution"
 
 
 @pytest.mark.parametrize("text", ["\\boxed{" * 300, "{" * 10_000_000])
