@@ -77,7 +77,8 @@ class Training:
 
 
 def find_course(root: Path, stage: Stage) -> StagePaths | None:
-    """The work folder of a stage's last run; None where it has none, has not begun its own yet, or has its result: that may be another run's."""
+    """The work folder of a stage's last run. None where there is none, where a run has not begun its own yet, and where the stage has its
+    result, which may be of another run than that folder."""
     if stage.state == "finished":
         return None
     paths = find_newest(root, stage.name)

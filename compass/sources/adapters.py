@@ -112,7 +112,7 @@ def _problem(row: Mapping[str, Any], source: Source) -> str | None:
 
 
 def _choices(row: Mapping[str, Any], names: str) -> Any:
-    """The options of a row: the value of the one field, or of the fields that commas part by letter, where they hold one."""
+    """The options of a row: the value of the one field, or by letter those of the fields that commas part, without empty ones."""
     if "," not in names:
         return reach(row, names)
     values = zip(LETTERS, (reach(row, name.strip()) for name in names.split(",")), strict=False)

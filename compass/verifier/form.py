@@ -310,7 +310,7 @@ def _is_rewritten_number(gold: Node, answer: Node, question: str) -> bool:
 
 
 def _written(numeral: re.Match[str]) -> tuple[str, str]:
-    """How a number of a question is written, its sign aside: as a whole number, a decimal, a share of a hundred, thousand or million, with a power
+    """How a number of a question is written, but for a sign before it: as a whole number, a decimal, a share of a hundred, thousand or million, with a power
     of ten, as a fraction of which two numbers, or mixed."""
     if numeral["share"] and (tree := read_tree(numeral[0])) is not None and (share := _written_tree(tree)) is not None:
         return share
